@@ -1,0 +1,59 @@
+# The two commands of the README, and everything CI runs. Every target makes its own environment.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+TORCH  := $(VENV)/.torch
+# The suite runs one process per core; BLAS inside each stays on one thread.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: help demo test test-torch lint types format slow bench docs clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Isonomy needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=/path/to/python3.11."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group test --group lint --group types
+	@touch $@
+
+$(TORCH): $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable ".[torch]"
+	@touch $@
+
+demo: $(STAMP) ## audit real predictions end to end; prints the path of an HTML page
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP) ## the test suite, a few minutes on two cores
+	$(BIN)/python -m pytest -n auto -m "not slow and not torch"
+
+test-torch: $(TORCH) ## the tests that need torch
+	$(BIN)/python -m pytest -m "torch and not slow"
+
+lint: $(STAMP) ## ruff: lint and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP) ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP) ## mypy, strict, on src
+	$(BIN)/mypy
+
+slow: $(STAMP) ## simulations and full-data comparisons with the papers
+	$(BIN)/python -m pytest -n auto -m "slow and not torch"
+
+bench: $(STAMP) ## side-by-side timings against the peers; writes benchmarks/README.md
+	$(BIN)/python benchmarks/run.py
+
+docs: $(STAMP) ## write docs/reference from the objects themselves
+	$(BIN)/python docs/build.py
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist docs/reference out .mypy_cache .ruff_cache .pytest_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,138 @@
+"""Checks at the doors, each failing with one sentence."""
+
+import difflib
+import importlib
+from collections.abc import Collection, Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy.errors import InputError, MissingExtra, UnknownName
+
+__all__ = [
+    "MISSING",
+    "check_length",
+    "check_weight",
+    "listed",
+    "match_values",
+    "optional",
+    "resolve_favorable",
+    "unknown_name",
+]
+
+MISSING = "(missing)"
+"""The group of the rows whose protected attribute is not known."""
+
+
+def listed(values: Iterable[Any], *, most: int = 8) -> str:
+    """Write values as ``'a', 'b' and 'c'``, cut after ``most``."""
+    words = [repr(v.item() if isinstance(v, np.generic) else v) for v in values]
+    if len(words) > most:
+        words = [*words[:most], f"{len(words) - most} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def unknown_name(kind: str, name: str, options: Sequence[Any]) -> UnknownName:
+    """Build the error for a name that does not exist, with a did-you-mean."""
+    known = [str(option) for option in options]
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    folded = {option.casefold(): option for option in known}
+    if str(name).casefold() in folded:
+        near = [folded[str(name).casefold()]]
+    hint = f"did you mean {near[0]!r}?" if near else f"available: {listed(known, most=20)}."
+    return UnknownName(f"There is no {kind} {name!r}; {hint}")
+
+
+def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional library or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        library = module.split(".", maxsplit=1)[0]
+        raise MissingExtra(
+            f"{purpose} needs {library}, which is not installed; "
+            f'run: pip install "isonomy[{extra}]".'
+        ) from error
+
+
+def check_length(name: str, length: int, other: str, expected: int) -> None:
+    """Raise unless two things have the same number of rows."""
+    if length != expected:
+        raise InputError(
+            f"{name} and {other} must have the same number of rows; "
+            f"{name} has {length:,} and {other} has {expected:,}."
+        )
+
+
+def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[np.float64]:
+    """Give weights as a float vector; raise unless all are finite and none is negative."""
+    try:
+        values = np.asarray(weight, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers; got {error}.") from None
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise InputError(
+            f"{name} must be finite numbers; row {int(bad.argmax())} holds "
+            f"{values[bad.argmax()]}: drop or mend such rows."
+        )
+    if (values < 0).any():
+        row = int((values < 0).argmax())
+        raise InputError(f"{name} must not be negative; row {row} holds {values[row]:g}.")
+    if values.size and values.sum() <= 0:
+        raise InputError(f"{name} must not all be zero.")
+    return values
+
+
+def match_values(wanted: Any, known: Sequence[Any], *, what: str) -> tuple[Any, ...]:
+    """Find the values a user named (one or several) among those that occur.
+
+    Text is compared as written and then as a number, so ``"1"`` from a command line finds 1.
+    """
+    several = isinstance(wanted, Collection) and not isinstance(wanted, str | bytes)
+    found = []
+    for value in wanted if several else [wanted]:
+        hits = [k for k in known if k is value or (type(k) is type(value) and k == value)]
+        hits = hits or [k for k in known if _same(k, value)]
+        if not hits:
+            raise unknown_name(what, value, known)
+        found.extend(h for h in hits if h not in found)
+    if not found:
+        raise InputError(f"At least one {what} must be named; got none.")
+    return tuple(found)
+
+
+def _same(known: Any, wanted: Any) -> bool:
+    """Compare across the types a file, a frame and a command line may give one value."""
+    if str(known) == str(wanted):
+        return True
+    try:
+        return float(known) == float(wanted)
+    except (TypeError, ValueError):
+        return False
+
+
+def resolve_favorable(classes: Sequence[Any], favorable: Any = None) -> tuple[Any, ...]:
+    """Give the favourable classes: those named, else the 1 of labels that are 0 / 1.
+
+    Labels that are True / False or -1 / 1 are as plain as 0 / 1; anything else must be named.
+    """
+    if favorable is not None:
+        named = match_values(favorable, classes, what="favourable label")
+        if len(named) == len(classes):
+            raise InputError(
+                f"At least one class must be unfavourable; all of {listed(classes)} were named."
+            )
+        return named
+    try:
+        plain = {float(c) for c in classes}
+    except (TypeError, ValueError):
+        plain = set()
+    if plain in ({0.0, 1.0}, {-1.0, 1.0}):
+        return tuple(c for c in classes if float(c) == 1.0)
+    raise InputError(
+        f"The favourable label must be named for the classes {listed(classes)}: "
+        f"pass favorable={classes[-1]!r} (on the command line --favorable {str(classes[-1])!r})."
+    )

@@ -1,0 +1,54 @@
+"""The command line, one file per command group: parse, call the API, print."""
+
+import importlib
+import sys
+
+import typer
+
+from isonomy import __version__
+from isonomy.errors import IsonomyError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="isonomy",
+    help="Audit a classifier, mitigate its bias, judge the trade-off, test the tail.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+# One line per command group: the file in this room, whose `register(app)` adds its commands.
+GROUPS: tuple[str, ...] = ()
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"isonomy {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
+    """Audit a classifier, mitigate its bias, judge the trade-off, test the tail."""
+
+
+for _group in GROUPS:
+    importlib.import_module(f"isonomy.cli.{_group}").register(app)
+
+
+def main() -> None:
+    """Run the command; an error of the user's becomes one sentence and exit code 2."""
+    try:
+        app()
+    except IsonomyError as error:
+        typer.echo(f"isonomy: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("isonomy: interrupted.", err=True)
+        sys.exit(130)

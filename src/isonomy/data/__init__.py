@@ -1,0 +1,3 @@
+"""What we learn from: datasets with their caveats, preparations and splits."""
+
+__all__: list[str] = []

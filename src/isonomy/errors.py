@@ -1,0 +1,77 @@
+"""Exceptions and warnings of Isonomy.
+
+::
+
+    IsonomyError
+    ├── InputError (ValueError)            what was given cannot be used
+    │   ├── UnknownName (LookupError)      a name that does not exist, with a did-you-mean
+    │   └── UndefinedError                 a quantity that was demanded does not exist for this data
+    ├── NotApplicable                      a method that cannot serve this case, with the reason
+    ├── DataUnavailable (OSError)          a dataset that could not be fetched, with what to do
+    └── MissingExtra (ImportError)         an optional library that is not installed
+
+    IsonomyWarning (UserWarning)
+    ├── UndefinedMetricWarning             0 / 0 or an empty group: the value is NaN
+    ├── DegenerateOutputWarning            a classifier that predicts one class only
+    └── DataCaveatWarning                  something a user of this dataset must know
+
+Every message is one sentence: what must be, what was got, and what to do.
+"""
+
+__all__ = [
+    "DataCaveatWarning",
+    "DataUnavailable",
+    "DegenerateOutputWarning",
+    "InputError",
+    "IsonomyError",
+    "IsonomyWarning",
+    "MissingExtra",
+    "NotApplicable",
+    "UndefinedError",
+    "UndefinedMetricWarning",
+    "UnknownName",
+]
+
+
+class IsonomyError(Exception):
+    """Base of every error that Isonomy raises on purpose."""
+
+
+class InputError(IsonomyError, ValueError):
+    """What was given cannot be used."""
+
+
+class UnknownName(InputError, LookupError):
+    """A name that does not exist where it was looked up."""
+
+
+class UndefinedError(InputError):
+    """A quantity that was demanded does not exist for this data."""
+
+
+class NotApplicable(IsonomyError):
+    """A method that cannot serve this case; the message says why."""
+
+
+class DataUnavailable(IsonomyError, OSError):
+    """A dataset that could not be fetched; the message says what to do."""
+
+
+class MissingExtra(IsonomyError, ImportError):
+    """An optional library that is not installed; the message names the extra."""
+
+
+class IsonomyWarning(UserWarning):
+    """Base of every warning that Isonomy emits."""
+
+
+class UndefinedMetricWarning(IsonomyWarning):
+    """A metric is 0 / 0 or concerns an empty group; its value is NaN."""
+
+
+class DegenerateOutputWarning(IsonomyWarning):
+    """A classifier predicts one class only."""
+
+
+class DataCaveatWarning(IsonomyWarning):
+    """Something a user of this dataset must know."""

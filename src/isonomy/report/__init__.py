@@ -1,0 +1,3 @@
+"""What we show: summaries turned into pages; nothing here computes."""
+
+__all__: list[str] = []
