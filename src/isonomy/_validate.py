@@ -92,7 +92,7 @@ def match_values(wanted: Any, known: Sequence[Any], *, what: str) -> tuple[Any, 
     Text is compared as written and then as a number, so ``"1"`` from a command line finds 1.
     """
     several = isinstance(wanted, Collection) and not isinstance(wanted, str | bytes)
-    found = []
+    found: list[Any] = []
     for value in wanted if several else [wanted]:
         hits = [k for k in known if k is value or (type(k) is type(value) and k == value)]
         hits = hits or [k for k in known if _same(k, value)]
