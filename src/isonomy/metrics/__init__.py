@@ -1,3 +1,29 @@
 """What we measure: one small tensor of counts, and every metric as a line over it."""
 
-__all__: list[str] = []
+from isonomy.metrics import gaps, individual, performance, scores
+from isonomy.metrics.counts import Counts
+from isonomy.metrics.gaps import COMPARISONS, worst_group
+from isonomy.metrics.individual import Neighbours, neighbours
+from isonomy.metrics.metric import METRICS, Metric, get_metric
+from isonomy.metrics.performance import CHEN_2022
+from isonomy.metrics.rates import RATES, Rate
+from isonomy.metrics.scores import ScoreTable
+
+__all__ = [
+    "CHEN_2022",
+    "COMPARISONS",
+    "METRICS",
+    "RATES",
+    "Counts",
+    "Metric",
+    "Neighbours",
+    "Rate",
+    "ScoreTable",
+    "gaps",
+    "get_metric",
+    "individual",
+    "neighbours",
+    "performance",
+    "scores",
+    "worst_group",
+]

@@ -1,0 +1,391 @@
+"""The tensor of counts behind every group-fairness quantity."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._validate import listed, match_values, resolve_favorable
+from isonomy.errors import InputError
+from isonomy.metrics import tally
+
+__all__ = ["Counts"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many rows fall in each cell ``[..., group, y_true, y_pred]``.
+
+    Leading axes (resamples, repeats, thresholds, mutation degrees) broadcast through every
+    metric. Weighted counts carry three sums per cell: rows, weights and squared weights.
+
+    Build one with :meth:`from_labels`, :meth:`from_frame`, :meth:`from_query` or
+    :meth:`from_cells`; the constructor takes arrays that are already counted.
+
+    Attributes
+    ----------
+    n : ndarray of shape (..., groups, classes, classes)
+        Rows per cell.
+    attributes : tuple of str
+        Names of the protected attributes whose joint values are the groups.
+    groups : tuple of tuple
+        One tuple of attribute values per group. Rows whose value is missing form a group
+        of their own, labelled ``"(missing)"``.
+    classes : tuple
+        Labels of the last two axes.
+    favorable : tuple
+        The classes that are good to get.
+    privileged : mapping of str to tuple
+        Privileged values per attribute; empty where none was declared.
+    w, w2 : ndarray or None
+        Sums of weights and of squared weights per cell, where rows were weighted.
+
+    Examples
+    --------
+    >>> counts = Counts.from_labels(
+    ...     [1, 0, 1, 0], [1, 0, 0, 1], sensitive_features=["a", "a", "b", "b"]
+    ... )
+    >>> counts.groups
+    (('a',), ('b',))
+    >>> counts.n[0]  # group a: [[true negative, false positive], [false negative, true positive]]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    n: Floats
+    attributes: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    classes: tuple[Any, ...]
+    favorable: tuple[Any, ...]
+    privileged: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    w: Floats | None = None
+    w2: Floats | None = None
+
+    # ------------------------------------------------------------------ doors in
+
+    @classmethod
+    def from_labels(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        sensitive_features: Any,
+        sample_weight: ArrayLike | None = None,
+        favorable: Any = None,
+        privileged: Any = None,
+    ) -> Self:
+        """Count labels and predictions given as arrays.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+            Labels of any type; predictions must use the same values.
+        sensitive_features : array-like, Series, frame or mapping of name to array
+            One protected attribute or several; several give their intersections.
+        sample_weight : array-like of shape (n,), optional
+            Finite weights, none negative.
+        favorable : value or collection of values, optional
+            The classes that are good to get; may be left out when labels are 0 / 1.
+        privileged : value, collection or mapping of attribute to value(s), optional
+            The groups the others are compared with.
+        """
+        cells = tally.from_arrays(y_true, y_pred, sensitive_features, sample_weight)
+        return cls.from_cells(cells, favorable=favorable, privileged=privileged)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        label: str,
+        prediction: str,
+        sensitive: str | list[str],
+        weight: str | None = None,
+        favorable: Any = None,
+        privileged: Any = None,
+    ) -> Self:
+        """Count the rows of a frame by column names.
+
+        ``frame`` is anything narwhals understands. Eager frames (pandas, polars, pyarrow,
+        Modin ...) are counted here; lazy ones (polars LazyFrame, DuckDB relation, Dask,
+        PySpark) are grouped by their own engine, and only the cells come back.
+        """
+        names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+        cells = tally.from_frame(frame, label, prediction, names, weight)
+        return cls.from_cells(cells, favorable=favorable, privileged=privileged)
+
+    @classmethod
+    def from_query(
+        cls,
+        source: str | os.PathLike[str],
+        *,
+        label: str,
+        prediction: str,
+        sensitive: str | list[str],
+        weight: str | None = None,
+        table: str | None = None,
+        favorable: Any = None,
+        privileged: Any = None,
+    ) -> Self:
+        """Count a Parquet, CSV or DuckDB file, out of core: the rows never enter Python.
+
+        Parameters
+        ----------
+        source : path
+            A ``.parquet``, ``.csv`` / ``.tsv`` (also gzipped) or ``.duckdb`` / ``.db`` file, or a
+            glob of the first two.
+        table : str, optional
+            The table of a DuckDB file; may be left out when it has only one.
+        """
+        names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+        cells = tally.from_query(source, label, prediction, names, weight, table)
+        return cls.from_cells(cells, favorable=favorable, privileged=privileged)
+
+    @classmethod
+    def from_cells(
+        cls, cells: "tally.Cells", *, favorable: Any = None, privileged: Any = None
+    ) -> Self:
+        """Build the tensor from cells that are already counted (see ``isonomy.metrics.tally``)."""
+        named = resolve_favorable(cells.classes, favorable)
+        chosen = _resolve_privileged(privileged, cells.attributes, cells.groups)
+        return cls(
+            n=cells.n,
+            attributes=cells.attributes,
+            groups=cells.groups,
+            classes=cells.classes,
+            favorable=named,
+            privileged=chosen,
+            w=cells.w,
+            w2=cells.w2,
+        )
+
+    # ------------------------------------------------------------------ what it holds
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows carried weights."""
+        return self.w is not None
+
+    @property
+    def values(self) -> Floats:
+        """What metrics are computed from: weights where there are any, else rows."""
+        return self.n if self.w is None else self.w
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The leading axes."""
+        return self.n.shape[:-3]
+
+    @property
+    def is_favorable(self) -> NDArray[np.bool_]:
+        """Which classes are favourable, as a mask over ``classes``."""
+        return np.array([c in self.favorable for c in self.classes])
+
+    def labels(self) -> tuple[str, ...]:
+        """One readable name per group."""
+        return tuple(" & ".join(str(v) for v in group) for group in self.groups)
+
+    def is_privileged(self) -> NDArray[np.bool_] | None:
+        """Which groups are privileged in every attribute, or None where not all are declared."""
+        if any(a not in self.privileged for a in self.attributes):
+            return None
+        return np.array(
+            [
+                all(v in self.privileged[a] for a, v in zip(self.attributes, g, strict=True))
+                for g in self.groups
+            ]
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Give the cells that hold rows as a tidy frame (no leading axes)."""
+        if self.shape:
+            raise InputError(f"frame() needs counts without leading axes; these have {self.shape}.")
+        g, t, p = np.nonzero(self.n)
+        columns: dict[str, Any] = {
+            a: [self.groups[i][k] for i in g] for k, a in enumerate(self.attributes)
+        }
+        columns["y_true"] = [self.classes[i] for i in t]
+        columns["y_pred"] = [self.classes[i] for i in p]
+        columns["n"] = self.n[g, t, p].astype(np.int64)
+        if self.w is not None and self.w2 is not None:
+            columns["w"] = self.w[g, t, p]
+            columns["w2"] = self.w2[g, t, p]
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        rows = f"{self.n.sum():,.0f} rows" if not self.shape else f"leading axes {self.shape}"
+        return (
+            f"Counts({rows}, {len(self.groups)} groups of {' & '.join(self.attributes)}, "
+            f"classes {listed(self.classes)}, favourable {listed(self.favorable)}"
+            f"{', weighted' if self.weighted else ''})"
+        )
+
+    # ------------------------------------------------------------------ operations
+
+    def _regroup(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:
+        """Add up groups that share an index."""
+
+        def add(cells: Floats | None) -> Floats | None:
+            if cells is None:
+                return None
+            out = np.zeros((*cells.shape[:-3], len(groups), *cells.shape[-2:]))
+            for old, new in enumerate(index):  # a handful of groups, not rows
+                out[..., new, :, :] += cells[..., old, :, :]
+            return out
+
+        n = add(self.n)
+        assert n is not None
+        return replace(self, n=n, w=add(self.w), w2=add(self.w2), groups=groups)
+
+    def select(self, *attributes: str) -> Self:
+        """Keep some attributes and add up over the others."""
+        keep = [match_values(a, self.attributes, what="attribute")[0] for a in attributes]
+        where = [self.attributes.index(a) for a in keep]
+        projected = [tuple(g[k] for k in where) for g in self.groups]
+        groups = tuple(sorted(set(projected), key=tally.sort_key))
+        index = np.array([groups.index(g) for g in projected], dtype=np.intp)
+        out = self._regroup(index, groups)
+        return replace(
+            out,
+            attributes=tuple(keep),
+            privileged={a: v for a, v in self.privileged.items() if a in keep},
+        )
+
+    def by_privilege(self) -> Self:
+        """Merge the groups into two: unprivileged first, privileged second."""
+        mask = self.is_privileged()
+        if mask is None:
+            undeclared = [a for a in self.attributes if a not in self.privileged]
+            raise InputError(
+                f"The privileged group of {listed(undeclared)} must be declared for a signed "
+                f"comparison: pass privileged={{{undeclared[0]!r}: ...}}, or compare='max_min'."
+            )
+        if not mask.any() or mask.all():
+            which = "privileged in all of" if not mask.any() else "unprivileged in any of"
+            raise InputError(f"No group is {which} {listed(self.attributes)}.")
+        names = (("unprivileged",), ("privileged",))
+        out = self._regroup(mask.astype(np.intp), names)
+        attribute = " & ".join(self.attributes)
+        return replace(
+            out, attributes=(attribute,), privileged={attribute: ("privileged",)}, groups=names
+        )
+
+    def overall(self) -> Floats:
+        """Give the confusion matrix over all groups."""
+        return np.asarray(self.values.sum(axis=-3))
+
+    def __add__(self, other: Self) -> Self:
+        """Merge shards: cells with the same labels add up."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self.attributes != other.attributes:
+            raise InputError(
+                f"Counts can be added when their attributes agree; these are "
+                f"{listed(self.attributes)} and {listed(other.attributes)}."
+            )
+        if self.weighted != other.weighted:
+            raise InputError("Counts can be added when both are weighted or neither is.")
+        if set(self.favorable) != set(other.favorable):
+            raise InputError(
+                f"Counts can be added when their favourable labels agree; these are "
+                f"{listed(self.favorable)} and {listed(other.favorable)}."
+            )
+        classes = tuple(sorted({*self.classes, *other.classes}, key=tally.sort_key))
+        groups = tuple(sorted({*self.groups, *other.groups}, key=tally.sort_key))
+        a, b = self._spread(groups, classes), other._spread(groups, classes)
+
+        def add(x: Floats | None, y: Floats | None) -> Floats | None:
+            return None if x is None or y is None else x + y
+
+        n = add(a.n, b.n)
+        assert n is not None
+        merged = {**other.privileged, **self.privileged}
+        return replace(a, n=n, w=add(a.w, b.w), w2=add(a.w2, b.w2), privileged=merged)
+
+    def _spread(self, groups: tuple[tuple[Any, ...], ...], classes: tuple[Any, ...]) -> Self:
+        """Lay the cells out over more groups and classes."""
+        g = np.array([groups.index(x) for x in self.groups])
+        c = np.array([classes.index(x) for x in self.classes])
+
+        def lay(cells: Floats | None) -> Floats | None:
+            if cells is None:
+                return None
+            out = np.zeros((*cells.shape[:-3], len(groups), len(classes), len(classes)))
+            out[..., g[:, None, None], c[:, None], c[None, :]] = cells
+            return out
+
+        n = lay(self.n)
+        assert n is not None
+        return replace(self, n=n, w=lay(self.w), w2=lay(self.w2), groups=groups, classes=classes)
+
+    def resample(
+        self, n: int = 2000, *, random_state: int | np.random.Generator | None = 0
+    ) -> Self:
+        """Draw bootstrap resamples of the rows as one multinomial call.
+
+        Resampling rows with replacement makes the cell counts multinomial, so no row is touched.
+        With weights, the weight of a cell is the sum of its drawn rows' weights: given how many
+        rows were drawn, it is taken from a gamma distribution with that sum's exact mean and
+        variance (both follow from ``n``, ``w`` and ``w2``). Where all weights of a cell are equal
+        the variance is zero and the scheme is the bootstrap itself; otherwise the first two
+        moments of all cells, jointly, are those of the row bootstrap, and no weight is negative.
+
+        Parameters
+        ----------
+        n : int
+            Number of resamples; they become the first axis.
+        random_state : int, Generator or None
+            Seed.
+        """
+        rng = np.random.default_rng(random_state)
+        cells = self.n.reshape(*self.shape, -1)
+        total = cells.sum(axis=-1)
+        if (total <= 0).any():
+            raise InputError("resample() needs at least one row.")
+        draws = rng.multinomial(
+            total.astype(np.int64), cells / total[..., None], size=(n, *self.shape)
+        )
+        rows = draws.astype(np.float64).reshape(n, *self.n.shape)
+        if self.w is None or self.w2 is None:
+            return replace(self, n=rows)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(self.n > 0, self.w / self.n, 0.0)
+            square = np.where(self.n > 0, self.w2 / self.n, 0.0)
+            variance = np.maximum(square - mean**2, 0.0)
+            spread = variance > 1e-12 * square
+            scale = np.where(spread, variance / mean, 1.0)
+            shape = rows * np.where(spread, mean / scale, 0.0)
+        weights = np.where(spread, rng.standard_gamma(shape) * scale, rows * mean)
+        return replace(self, n=rows, w=weights, w2=rows * square)
+
+
+def _resolve_privileged(
+    privileged: Any, attributes: tuple[str, ...], groups: tuple[tuple[Any, ...], ...]
+) -> dict[str, tuple[Any, ...]]:
+    """Turn what a user gave into attribute -> values that occur."""
+    if privileged is None:
+        return {}
+    if not isinstance(privileged, Mapping):
+        if len(attributes) > 1:
+            raise InputError(
+                f"privileged must map each attribute to its value(s) when there are several; "
+                f"got {privileged!r} for {listed(attributes)}."
+            )
+        privileged = {attributes[0]: privileged}
+    out: dict[str, tuple[Any, ...]] = {}
+    for attribute, wanted in privileged.items():
+        name = match_values(attribute, attributes, what="attribute")[0]
+        known = sorted({g[attributes.index(name)] for g in groups}, key=tally.sort_key)
+        out[name] = match_values(wanted, known, what=f"value of {name}")
+        if len(out[name]) == len(known):
+            raise InputError(
+                f"At least one value of {name} must be unprivileged; all of {listed(known)} "
+                f"were named privileged."
+            )
+    return out

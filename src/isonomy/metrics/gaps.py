@@ -1,0 +1,379 @@
+"""Group fairness: gaps between the rates of groups."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.errors import InputError
+from isonomy.metrics.counts import Counts
+from isonomy.metrics.metric import METRICS, Goal, Metric
+from isonomy.metrics.rates import RATES, divide
+
+__all__ = ["COMPARISONS", "benefits", "compared", "default_comparison", "worst_group"]
+
+Floats = NDArray[np.float64]
+Comparison = Literal["privileged", "max_min", "each"]
+
+COMPARISONS: tuple[Comparison, ...] = ("privileged", "max_min", "each")
+"""Unprivileged against privileged; largest against smallest; each group against the privileged."""
+
+
+def default_comparison(counts: Counts) -> Comparison:
+    """Compare with the privileged group where it is declared, else largest with smallest."""
+    mask = counts.is_privileged()
+    return "privileged" if mask is not None and mask.any() and not mask.all() else "max_min"
+
+
+def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Comparison]:
+    """Give the counts whose groups are to be compared, and how."""
+    chosen = default_comparison(counts) if compare is None else compare
+    if chosen == "max_min":
+        return counts, "max_min"
+    if chosen == "privileged":
+        return counts.by_privilege(), "privileged"
+    if chosen == "each":
+        counts.by_privilege()  # raises where nothing is declared
+        return counts, "each"
+    raise InputError(f"compare must be one of {', '.join(COMPARISONS)}; got {chosen!r}.")
+
+
+def _difference(name: str, counts: Counts, compare: Comparison) -> Floats:
+    rate = RATES[name](counts)
+    if compare == "privileged":
+        return np.asarray(rate[..., 0] - rate[..., 1])
+    if compare == "each":
+        against = RATES[name](counts.by_privilege())[..., 1:]
+        return np.asarray(rate[..., ~_mask(counts)] - against)
+    low, high = _extremes(rate)
+    return high - low
+
+
+def _ratio(name: str, counts: Counts, compare: Comparison) -> Floats:
+    rate = RATES[name](counts)
+    if compare == "privileged":
+        return divide(rate[..., 0], rate[..., 1])
+    if compare == "each":
+        return divide(rate[..., ~_mask(counts)], RATES[name](counts.by_privilege())[..., 1:])
+    low, high = _extremes(rate)
+    return divide(low, high)
+
+
+def _mask(counts: Counts) -> NDArray[np.bool_]:
+    mask = counts.is_privileged()
+    assert mask is not None
+    return mask
+
+
+def _extremes(rate: Floats) -> tuple[Floats, Floats]:
+    """Find the smallest and largest rate among the groups that have one (two at least)."""
+    known = ~np.isnan(rate)
+    enough = known.sum(axis=-1) >= 2
+    low = np.where(known, rate, np.inf).min(axis=-1)
+    high = np.where(known, rate, -np.inf).max(axis=-1)
+    return np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+
+
+# ---------------------------------------------------------------------- how gaps combine
+
+
+def _only(gaps: Sequence[Floats]) -> Floats:
+    return gaps[0]
+
+
+def _mean(gaps: Sequence[Floats]) -> Floats:
+    return np.asarray(np.mean(gaps, axis=0))
+
+
+def _mean_absolute(gaps: Sequence[Floats]) -> Floats:
+    return np.asarray(np.mean(np.abs(gaps), axis=0))
+
+
+def _largest(gaps: Sequence[Floats]) -> Floats:
+    return np.asarray(np.max(np.abs(gaps), axis=0))
+
+
+def _log(gaps: Sequence[Floats]) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(gaps[0]))
+
+
+def _farthest(gaps: Sequence[Floats]) -> Floats:
+    """Give the ratio farthest from 1, turned so that it is at most 1."""
+    turned = [np.minimum(g, divide(np.ones_like(g), g)) for g in gaps]
+    return np.asarray(np.min(turned, axis=0))
+
+
+def _gap(
+    counts: Counts,
+    *,
+    compare: str | None,
+    rates: Sequence[str],
+    how: Callable[[str, Counts, Comparison], Floats],
+    combine: Callable[[Sequence[Floats]], Floats],
+) -> Floats:
+    groups, chosen = compared(counts, compare)
+    return combine([how(name, groups, chosen) for name in rates])
+
+
+def _why(counts: Counts, *, compare: str | None, rates: Sequence[str], ratio: bool) -> str | None:
+    """Name the first group without rows to divide by, or without a rate to compare with."""
+    groups, chosen = compared(counts, compare)
+    for name in rates:
+        rate = RATES[name]
+        rows = rate.rows(groups)
+        if rows.ndim > 1:
+            return None
+        empty = [label for label, n in zip(groups.labels(), rows, strict=True) if n == 0]
+        if empty and (chosen != "max_min" or rows.size - len(empty) < 2):
+            return f"group {empty[0]!r} has no {rate.of}"
+        if ratio:
+            values = rate(groups)
+            bottom = np.nanmax(values) if chosen == "max_min" else values[-1]
+            if chosen == "each":
+                bottom = rate(groups.by_privilege())[1]
+            if bottom == 0:
+                what = "every group's" if chosen == "max_min" else "the privileged group's"
+                return f"{what} {rate.label} is 0, so there is nothing to divide by"
+    return None
+
+
+def _fewest_rows(counts: Counts, *, compare: str | None, rates: Sequence[str]) -> float:
+    """Give the smallest number of rows any compared rate rests on."""
+    groups, _ = compared(counts, compare)
+    return float(min(RATES[name].rows(groups).min() for name in rates))
+
+
+def _add(
+    name: str,
+    label: str,
+    formula: str,
+    rates: Sequence[str],
+    *,
+    how: Callable[[str, Counts, Comparison], Floats] = _difference,
+    combine: Callable[[Sequence[Floats]], Floats] = _only,
+    goal: Goal = "zero",
+    bounds: tuple[float, float] = (-1.0, 1.0),
+    signed: bool = True,
+    sign: str,
+    avoid: str,
+    reference: str,
+    aliases: Sequence[str] = (),
+) -> None:
+    ratio = how is _ratio
+    METRICS.add(
+        name,
+        Metric(
+            name=name,
+            label=label,
+            formula=formula,
+            kind="group",
+            needs="counts",
+            goal=goal,
+            bounds=bounds,
+            signed=signed,
+            sign=sign,
+            avoid=avoid,
+            reference=reference,
+            fn=partial(_gap, rates=tuple(rates), how=how, combine=combine),
+            aliases=tuple(aliases),
+            parameters={"compare": None},
+            why_undefined=partial(_why, rates=tuple(rates), ratio=ratio),
+            denominators=partial(_fewest_rows, rates=tuple(rates)),
+        ),
+        aliases=aliases,
+    )
+
+
+HARDT = "Hardt, Price, Srebro 2016, Equality of Opportunity in Supervised Learning"
+LESS = "Negative: the unprivileged group gets it less often. Between many groups: largest minus smallest."
+ERRS = "Positive: the unprivileged group suffers more of these errors. Between many groups: largest minus smallest."
+UNDER = "Below 1: the unprivileged group gets it less often. Between many groups: smallest over largest."
+OVER = "Above 1: the unprivileged group suffers more of these errors. Between many groups: smallest over largest."
+LABELS = "Do not use it where the labels themselves are biased: it takes them as the truth."
+
+_add(
+    "statistical_parity_difference", "SPD", "P(ŷ = fav | unprivileged) - P(ŷ = fav | privileged)",
+    ["selection_rate"],
+    sign=LESS,
+    avoid="Do not use it alone where base rates differ for good reasons: a perfect classifier fails it.",
+    reference="Calders, Verwer 2010, Three Naive Bayes Approaches for Discrimination-Free Classification",
+    aliases=("spd", "demographic_parity_difference", "mean_difference"),
+)  # fmt: skip
+_add(
+    "disparate_impact", "DI", "P(ŷ = fav | unprivileged) / P(ŷ = fav | privileged)",
+    ["selection_rate"], how=_ratio, goal="one", bounds=(0.0, np.inf),
+    sign=UNDER,
+    avoid="Do not use it where few are selected: a small denominator makes it jump.",
+    reference="EEOC 1978, Uniform Guidelines on Employee Selection Procedures (four-fifths rule); "
+    "Feldman et al. 2015, Certifying and Removing Disparate Impact",
+    aliases=("di", "statistical_parity_ratio", "demographic_parity_ratio"),
+)  # fmt: skip
+_add(
+    "log_disparate_impact", "ln DI", "ln of disparate impact",
+    ["selection_rate"], how=_ratio, combine=_log, bounds=(-np.inf, np.inf),
+    sign="Negative: the unprivileged group is selected less often; symmetric, so 0.5 and 2 weigh the same.",
+    avoid="Do not use it where a group is never selected: it is infinite.",
+    reference="Biswas, Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platform Exhibit Bias?",
+    aliases=("ln_di",),
+)  # fmt: skip
+_add(
+    "equal_opportunity_difference", "EOD", "TPR(unprivileged) - TPR(privileged)",
+    ["true_positive_rate"], sign=LESS, avoid=LABELS, reference=HARDT,
+    aliases=("eod", "true_positive_rate_difference", "tpr_difference", "recall_difference"),
+)  # fmt: skip
+_add(
+    "average_odds_difference", "AOD",
+    "½ [(FPR(unprivileged) - FPR(privileged)) + (TPR(unprivileged) - TPR(privileged))]",
+    ["false_positive_rate", "true_positive_rate"], combine=_mean,
+    sign=LESS,
+    avoid="Do not read 0 as equalized odds: a gap in TPR and an opposite gap in FPR cancel. "
+    "`average_absolute_odds_difference` does not.",
+    reference="Bellamy et al. 2018, AI Fairness 360",
+    aliases=("aod",),
+)  # fmt: skip
+_add(
+    "average_absolute_odds_difference", "AAOD",
+    "½ [|FPR(unprivileged) - FPR(privileged)| + |TPR(unprivileged) - TPR(privileged)|]",
+    ["false_positive_rate", "true_positive_rate"], combine=_mean_absolute,
+    bounds=(0.0, 1.0), signed=False,
+    sign="0 when both rates agree; it does not say who is worse off.",
+    avoid=LABELS + " The studies of Hort 2021 and Chen 2022 call this one AOD.",
+    reference="Bellamy et al. 2018, AI Fairness 360",
+    aliases=("aaod", "average_abs_odds_difference"),
+)  # fmt: skip
+_add(
+    "equalized_odds_difference", "EqOdds",
+    "max(|FPR(unprivileged) - FPR(privileged)|, |TPR(unprivileged) - TPR(privileged)|)",
+    ["false_positive_rate", "true_positive_rate"], combine=_largest,
+    bounds=(0.0, 1.0), signed=False,
+    sign="0 when both rates agree; it does not say who is worse off.",
+    avoid=LABELS, reference=HARDT,
+)  # fmt: skip
+_add(
+    "equalized_odds_ratio", "EqOdds ratio",
+    "the smaller of the FPR ratio and the TPR ratio, each turned so that it is at most 1",
+    ["false_positive_rate", "true_positive_rate"], how=_ratio, combine=_farthest,
+    goal="one", bounds=(0.0, 1.0), signed=False,
+    sign="1 when both rates agree; it does not say who is worse off.",
+    avoid="Do not use it where false positives are rare: the FPR ratio decides it alone.",
+    reference=HARDT,
+)  # fmt: skip
+_add(
+    "error_rate_difference", "ERD", "P(ŷ ≠ y | unprivileged) - P(ŷ ≠ y | privileged)",
+    ["error_rate"], sign=ERRS,
+    avoid="Do not use it alone: mutating all predictions to one label does not make it small.",
+    reference="Biswas, Rajan 2020 (whose text prints FPR + FNR; their code computes this)",
+    aliases=("erd",),
+)  # fmt: skip
+_add(
+    "error_rate_ratio", "error ratio", "P(ŷ ≠ y | unprivileged) / P(ŷ ≠ y | privileged)",
+    ["error_rate"], how=_ratio, goal="one", bounds=(0.0, np.inf), sign=OVER,
+    avoid="Do not use it where errors are rare.", reference="Bellamy et al. 2018, AI Fairness 360",
+)  # fmt: skip
+_add(
+    "accuracy_difference", "accuracy gap", "P(ŷ = y | unprivileged) - P(ŷ = y | privileged)",
+    ["accuracy"], sign=LESS,
+    avoid="Do not use it where base rates differ: accuracy follows them.",
+    reference="Berk et al. 2018, Fairness in Criminal Justice Risk Assessments",
+)  # fmt: skip
+_add(
+    "accuracy_ratio", "accuracy ratio", "P(ŷ = y | unprivileged) / P(ŷ = y | privileged)",
+    ["accuracy"], how=_ratio, goal="one", bounds=(0.0, np.inf), sign=UNDER,
+    avoid="Do not use it where base rates differ: accuracy follows them.",
+    reference="Berk et al. 2018, Fairness in Criminal Justice Risk Assessments",
+)  # fmt: skip
+
+for _rate, _short, _text, _tends in (
+    ("false_positive_rate", "FPR", "wrongly given the favourable outcome", "gets"),
+    ("false_negative_rate", "FNR", "wrongly denied the favourable outcome", "suffers"),
+    ("false_discovery_rate", "FDR", "favoured and did not merit it", "gets"),
+    ("false_omission_rate", "FOR", "denied and did merit it", "suffers"),
+    ("precision", "PPV", "favoured and did merit it", "gets"),
+):
+    _sense = "gets it" if _tends == "gets" else "suffers it"
+    _add(
+        f"{_rate}_difference", f"{_short} gap", f"{_short}(unprivileged) - {_short}(privileged)",
+        [_rate],
+        sign=f"Positive: the unprivileged group {_sense} more often ({_text}). "
+        "Between many groups: largest minus smallest.",
+        avoid=LABELS, reference="Verma, Rubin 2018, Fairness Definitions Explained",
+        aliases=("predictive_parity_difference",) if _rate == "precision" else (),
+    )  # fmt: skip
+    _add(
+        f"{_rate}_ratio", f"{_short} ratio", f"{_short}(unprivileged) / {_short}(privileged)",
+        [_rate], how=_ratio, goal="one", bounds=(0.0, np.inf),
+        sign=f"Above 1: the unprivileged group {_sense} more often ({_text}). "
+        "Between many groups: smallest over largest.",
+        avoid="Do not use it where the rate itself is near 0.",
+        reference="Verma, Rubin 2018, Fairness Definitions Explained",
+    )  # fmt: skip
+_add(
+    "true_positive_rate_ratio", "TPR ratio", "TPR(unprivileged) / TPR(privileged)",
+    ["true_positive_rate"], how=_ratio, goal="one", bounds=(0.0, np.inf),
+    sign=UNDER, avoid=LABELS, reference=HARDT, aliases=("equal_opportunity_ratio", "tpr_ratio"),
+)  # fmt: skip
+_add(
+    "treatment_equality_difference", "treatment equality",
+    "FN / FP (unprivileged) - FN / FP (privileged)",
+    ["false_negatives_per_false_positive"], bounds=(-np.inf, np.inf),
+    sign="Positive: the unprivileged group is wrongly denied more often for each wrongly given.",
+    avoid="Do not use it where false positives are few: it is unbounded.",
+    reference="Berk et al. 2018, Fairness in Criminal Justice Risk Assessments",
+    aliases=("treatment_equality",),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------- inequality between groups
+
+
+def benefits(counts: Counts) -> tuple[Floats, Floats]:
+    """Give, per group, the weight and the total benefit (b = ŷ - y + 1, favourable is 1)."""
+    weight = counts.values
+    fav = counts.is_favorable.astype(np.float64)
+    benefit = fav[None, :] - fav[:, None] + 1.0
+    return weight.sum(axis=(-1, -2)), (weight * benefit).sum(axis=(-1, -2))
+
+
+def _between(counts: Counts, *, alpha: float) -> Floats:
+    from isonomy.metrics.individual import generalized_entropy
+
+    weight, total = benefits(counts)
+    return generalized_entropy(divide(total, weight), weight, alpha)
+
+
+for _name, _alpha, _more in (
+    ("between_group_generalized_entropy", 2, ("between_group_generalized_entropy_index",)),
+    ("between_group_theil_index", 1, ()),
+):
+    METRICS.add(
+        _name,
+        Metric(
+            name=_name,
+            label="between-group GE" if _alpha == 2 else "between-group Theil",
+            formula="generalised entropy of b = ŷ - y + 1 with each b replaced by its group's mean"
+            + (" (α = 2)" if _alpha == 2 else " (α = 1)"),
+            kind="group",
+            needs="counts",
+            goal="zero",
+            bounds=(0.0, np.inf),
+            signed=False,
+            sign="0 when every group gets the same mean benefit; it does not say who is worse off.",
+            avoid="Do not compare it across data sets with different numbers of groups.",
+            reference="Speicher et al. 2018, A Unified Approach to Quantifying Algorithmic Unfairness",
+            fn=_between,
+            aliases=_more,
+            parameters={"alpha": _alpha},
+            why_undefined=lambda counts, **_: "nobody benefits (every benefit is 0)",
+        ),
+        aliases=_more,
+    )
+
+
+def worst_group(counts: Counts, rate: str, *, lowest: bool = True) -> tuple[Any, ...]:
+    """Name the group whose rate is lowest (or highest)."""
+    values = RATES[rate](counts)
+    pick = np.nanargmin(values) if lowest else np.nanargmax(values)
+    return counts.groups[int(pick)]

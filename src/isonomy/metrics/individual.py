@@ -1,0 +1,288 @@
+"""Individual fairness: inequality of benefits, neighbours treated alike, pairs that flip."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._validate import check_length
+from isonomy.errors import InputError
+from isonomy.metrics.counts import Counts
+from isonomy.metrics.metric import METRICS, Metric
+from isonomy.metrics.rates import divide
+
+__all__ = ["Neighbours", "generalized_entropy", "neighbours"]
+
+Floats = NDArray[np.float64]
+
+
+def generalized_entropy(benefit: Floats, weight: Floats, alpha: float) -> Floats:
+    """Compute the generalised entropy of benefits along the last axis (0 ln 0 is 0)."""
+    total = weight.sum(axis=-1, keepdims=True)
+    held = np.where(weight > 0, benefit, 0.0)
+    mean = divide((weight * held).sum(axis=-1, keepdims=True), total)
+    share = divide(weight, total)
+    relative = divide(held, mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if alpha == 1:
+            terms = np.where(relative > 0, relative * np.log(relative), 0.0 * relative)
+        elif alpha == 0:
+            terms = -np.log(relative)
+        else:
+            terms = (relative**alpha - 1.0) / (alpha * (alpha - 1.0))
+    return np.asarray(np.where(weight > 0, share * terms, 0.0 * mean).sum(axis=-1))
+
+
+def _entropy(counts: Counts, *, alpha: float) -> Floats:
+    """Benefits take three values (0, 1, 2), so the counts know their distribution."""
+    matrix = counts.overall()
+    fav = counts.is_favorable.astype(np.float64)
+    benefit = np.broadcast_to(fav[None, :] - fav[:, None] + 1.0, matrix.shape)
+    flat = (*matrix.shape[:-2], -1)
+    return generalized_entropy(benefit.reshape(flat), matrix.reshape(flat), alpha)
+
+
+def _variation(counts: Counts) -> Floats:
+    return np.sqrt(2.0 * _entropy(counts, alpha=2))
+
+
+def _flip_rate(y_pred: ArrayLike, y_pred_flipped: ArrayLike) -> float:
+    first, second = np.asarray(y_pred), np.asarray(y_pred_flipped)
+    check_length("y_pred_flipped", second.shape[0], "y_pred", first.shape[0])
+    return float(np.mean(first != second)) if first.size else float("nan")
+
+
+# ---------------------------------------------------------------------- neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Who is near whom, as shares between distinct rows.
+
+    Rows at exactly the distance of the k-th neighbour share the places that are left equally,
+    so the order of the rows does not matter. Identical rows are kept once, with their number.
+
+    Attributes
+    ----------
+    inverse : ndarray of int
+        Which distinct row each row is.
+    size : ndarray of int
+        How many rows each distinct row stands for.
+    row, other, share : ndarray
+        What distinct row ``other`` contributes to the mean of distinct row ``row``.
+    own : ndarray of float
+        The share each distinct row takes of itself (its identical twins).
+    include_self : bool
+        Whether a row is among its own neighbours.
+    tie_share : float
+        The share of rows whose last place was contested between different rows.
+    """
+
+    inverse: NDArray[np.intp]
+    size: NDArray[np.intp]
+    row: NDArray[np.intp]
+    other: NDArray[np.intp]
+    share: Floats
+    own: Floats
+    include_self: bool
+    tie_share: float
+
+    def mean(self, values: ArrayLike) -> Floats:
+        """Average a column over each row's neighbours."""
+        column = np.asarray(values, dtype=np.float64)
+        total = np.bincount(self.inverse, column, minlength=self.size.size)
+        rest: Floats = np.bincount(
+            self.row, self.share * (total / self.size)[self.other], minlength=self.size.size
+        ).astype(np.float64)
+        if self.include_self:
+            return np.asarray((rest + self.own * total / self.size)[self.inverse])
+        twins = np.maximum(self.size - 1, 1)[self.inverse]
+        return np.asarray(
+            rest[self.inverse] + self.own[self.inverse] * (total[self.inverse] - column) / twins
+        )
+
+
+def neighbours(
+    X: ArrayLike, *, k: int = 5, include_self: bool = True, chunk_bytes: int = 32_000_000
+) -> Neighbours:
+    """Find each row's ``k`` nearest rows by Euclidean distance, ties shared.
+
+    A single-precision matrix product makes a shortlist that is wide enough for its own rounding
+    error; the distances on the shortlist are then computed exactly in double precision.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Features, used as they are: scale them first if they should weigh alike.
+    k : int
+        Number of neighbours.
+    include_self : bool
+        Whether a row is among its own neighbours, as in AIF360.
+    chunk_bytes : int
+        Working memory for one block of distances.
+    """
+    data = np.asarray(X, dtype=np.float64)
+    if data.ndim != 2:
+        raise InputError(f"X must have rows and columns; got an array of shape {data.shape}.")
+    if not np.isfinite(data).all():
+        raise InputError("X must be finite to measure distances; it holds NaN or infinity.")
+    rows = data.shape[0]
+    room = rows if include_self else rows - 1
+    if not 1 <= k <= room:
+        raise InputError(f"k must be between 1 and {room:,} for {rows:,} rows; got {k}.")
+    distinct, inverse, size = _distinct(data)
+    row, other = _shortlist(distinct, k if include_self else k + 1, chunk_bytes)
+    squared = np.empty(row.size)
+    width = max(1, chunk_bytes // (8 * max(1, data.shape[1])))
+    for start in range(0, row.size, width):
+        part = slice(start, start + width)
+        apart = distinct[row[part]] - distinct[other[part]]
+        squared[part] = np.einsum("ij,ij->i", apart, apart)
+
+    order = np.lexsort((squared, row))
+    row, other, squared = row[order], other[order], squared[order]
+    places = size[other] - ((row == other) & (not include_self))
+    # the distance at which k rows have been met
+    met = np.cumsum(places)
+    first = np.searchsorted(row, np.arange(size.size))
+    before = met[first] - places[first]
+    last = squared[np.searchsorted(met, before + k)][row]
+    tolerance = 1e-12 * last  # equal up to the rounding of a sum of squares
+    nearer = squared < last - tolerance
+    tied = np.abs(squared - last) <= tolerance
+    inside = np.bincount(row, places * nearer, minlength=size.size)
+    contested = np.bincount(row, places * tied, minlength=size.size)
+    left = ((k - inside) / np.maximum(contested, 1))[row]
+    share = places * np.where(nearer, 1.0, np.where(tied, left, 0.0)) / k
+    self_pair = row == other
+    own = np.bincount(row[self_pair], share[self_pair], minlength=size.size)
+    keep = (share > 0) & ~self_pair
+    rivals = np.bincount(row, tied & (places > 0), minlength=size.size)
+    contest = (contested > k - inside) & (rivals > 1)
+    return Neighbours(
+        inverse=inverse,
+        size=size,
+        row=row[keep],
+        other=other[keep],
+        share=share[keep],
+        own=own.astype(np.float64),
+        include_self=include_self,
+        tie_share=float(size[contest].sum() / rows),
+    )
+
+
+def _distinct(data: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+    """Keep identical rows once: bytes are compared, so -0 is made 0 first."""
+    clean = np.ascontiguousarray(data + 0.0)
+    as_bytes = clean.view(np.dtype((np.void, clean.itemsize * clean.shape[1]))).ravel()
+    _, index, inverse, size = np.unique(
+        as_bytes, return_index=True, return_inverse=True, return_counts=True
+    )
+    return clean[index], inverse.ravel(), size
+
+
+def _shortlist(data: Floats, k: int, chunk_bytes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pair each row with every row that may be among its k nearest."""
+    single = (data - data.mean(axis=0)).astype(np.float32)
+    half = (0.5 * np.einsum("ij,ij->i", single, single, dtype=np.float64)).astype(np.float32)
+    # rounding of a product of d terms, of the norms and of their sum, generously
+    slack = np.float32(8.0 * np.finfo(np.float32).eps * (data.shape[1] ** 0.5 + 4.0))
+    size = data.shape[0]
+    step = max(1, chunk_bytes // (4 * size))
+    rows, others = [], []
+    for start in range(0, size, step):
+        block = slice(start, min(size, start + step))
+        # half the squared distance, less the row's own half norm: the same order within a row
+        distance = single[block] @ single.T
+        np.subtract(half, distance, out=distance)
+        kth = min(k, size) - 1
+        limit = np.partition(distance, kth, axis=1)[:, kth]
+        limit += slack * (half[block] + half.max())
+        row, other = np.divmod(np.flatnonzero(distance <= limit[:, None]), size)
+        rows.append(row + block.start)
+        others.append(other)
+    return np.concatenate(rows), np.concatenate(others)
+
+
+def _consistency(
+    X: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    k: int,
+    include_self: bool,
+    near: Neighbours | None = None,
+) -> float:
+    labels = np.asarray(y_pred, dtype=np.float64)
+    if near is None:
+        if X is None:
+            raise InputError("consistency needs X or neighbours that were already found.")
+        near = neighbours(X, k=k, include_self=include_self)
+    check_length("y_pred", labels.size, "X", near.inverse.size)
+    return float(1.0 - np.mean(np.abs(labels - near.mean(labels))))
+
+
+# ---------------------------------------------------------------------- the shelf
+
+
+def _add(
+    name: str, label: str, formula: str, fn: Any, *, aliases: tuple[str, ...] = (), **rest: Any
+) -> None:
+    METRICS.add(
+        name,
+        Metric(
+            name=name,
+            label=label,
+            formula=formula,
+            kind="individual",
+            signed=False,
+            fn=fn,
+            aliases=aliases,
+            **rest,
+        ),
+        aliases=aliases,
+    )
+
+
+SPEICHER = "Speicher et al. 2018, A Unified Approach to Quantifying Algorithmic Unfairness"
+NOBODY = "nobody benefits (every benefit is 0)"
+
+_add(
+    "theil_index", "Theil", "mean of (b/μ) ln(b/μ), b = ŷ - y + 1 with favourable = 1, 0 ln 0 = 0",
+    _entropy, needs="counts", goal="zero", bounds=(0.0, np.inf), parameters={"alpha": 1},
+    sign="0 when everyone's prediction is equally generous; it does not say who is worse off.",
+    avoid="Do not use it to compare groups: it mixes inequality within and between them.",
+    reference=SPEICHER, why_undefined=lambda *_, **__: NOBODY,
+)  # fmt: skip
+_add(
+    "generalized_entropy", "GE(2)", "mean of ((b/μ)² - 1) / 2, b = ŷ - y + 1 with favourable = 1",
+    _entropy, needs="counts", goal="zero", bounds=(0.0, np.inf), parameters={"alpha": 2},
+    sign="0 when everyone's prediction is equally generous; it does not say who is worse off.",
+    avoid="Do not use it to compare groups: it mixes inequality within and between them.",
+    reference=SPEICHER, aliases=("generalized_entropy_index",), why_undefined=lambda *_, **__: NOBODY,
+)  # fmt: skip
+_add(
+    "coefficient_of_variation", "CV", "√(2 GE(2)): the standard deviation of b over its mean",
+    _variation, needs="counts", goal="zero", bounds=(0.0, np.inf),
+    sign="0 when everyone's prediction is equally generous.",
+    avoid="Do not report it beside GE(2): it is the same information.",
+    reference=SPEICHER, why_undefined=lambda *_, **__: NOBODY,
+)  # fmt: skip
+_add(
+    "consistency", "consistency", "1 - mean |ŷ_i - mean of ŷ over the k nearest neighbours of i|",
+    _consistency, needs="neighbours", goal="one", bounds=(0.0, 1.0),
+    parameters={"k": 5, "include_self": True},
+    sign="1 when neighbours get the same prediction.",
+    avoid="Do not use it on unscaled features: the largest column decides who is a neighbour.",
+    reference="Zemel et al. 2013, Learning Fair Representations (with a row among its own neighbours, "
+    "as AIF360 counts; include_self=False leaves it out)",
+    aliases=("cnt",),
+)  # fmt: skip
+_add(
+    "flip_rate", "flip rate", "P(ŷ ≠ ŷ of the same row with the protected attribute changed)",
+    _flip_rate, needs="pairs", goal="zero", bounds=(0.0, 1.0),
+    sign="0 when changing the attribute changes nobody's prediction.",
+    avoid="Do not read 0 as fair: proxies of the attribute are not changed.",
+    reference="Galhotra et al. 2017, Fairness Testing (causal discrimination)",
+    aliases=("causal_discrimination",),
+)  # fmt: skip

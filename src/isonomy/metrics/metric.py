@@ -1,0 +1,144 @@
+"""The one place where a metric is described."""
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from isonomy._registry import Registry
+from isonomy._validate import unknown_name
+from isonomy.errors import InputError, UndefinedMetricWarning
+
+__all__ = ["METRICS", "Metric", "get_metric"]
+
+Kind = Literal["performance", "group", "individual"]
+Needs = Literal["counts", "scores", "neighbours", "pairs"]
+Goal = Literal["max", "min", "zero", "one"]
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric that carries everything that is known about it.
+
+    Calling it computes it. Metrics that need counts take a :class:`Counts` and broadcast over its
+    leading axes; the others take what ``needs`` says (see the reference page of each).
+
+    Attributes
+    ----------
+    name : str
+        Registry key; variants are written ``name(parameter=value)``.
+    label : str
+        Short name for tables.
+    formula : str
+        What is computed, in plain notation.
+    kind : {"performance", "group", "individual"}
+    needs : {"counts", "scores", "neighbours", "pairs"}
+    goal : {"max", "min", "zero", "one"}
+        What is best: as large or small as possible, or the ideal value 0 or 1.
+    bounds : tuple of float
+        Smallest and largest possible value.
+    signed : bool
+        Whether the sign says who is worse off.
+    sign : str
+        How to read the sign or the direction.
+    avoid : str
+        When not to use it.
+    reference : str
+        Where it comes from.
+    aliases : tuple of str
+        Other names it answers to.
+    parameters : mapping
+        Arguments of the function and their defaults; a variant changes them.
+    """
+
+    name: str
+    label: str
+    formula: str
+    kind: Kind
+    needs: Needs
+    goal: Goal
+    bounds: tuple[float, float]
+    signed: bool
+    sign: str
+    avoid: str
+    reference: str
+    fn: Callable[..., Any] = field(repr=False)
+    aliases: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    why_undefined: Callable[..., str | None] = field(default=lambda *_, **__: None, repr=False)
+    denominators: Callable[..., float] | None = field(default=None, repr=False)
+
+    @property
+    def ideal(self) -> float | None:
+        """The best value, where there is one that does not depend on the data."""
+        return {"zero": 0.0, "one": 1.0, "max": self.bounds[1], "min": self.bounds[0]}[self.goal]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the metric; an undefined scalar is NaN, with a warning that says why."""
+        out = self.fn(*args, **{**self.parameters, **kwargs})
+        if np.ndim(out) == 0:
+            out = float(out)
+            if np.isnan(out):
+                reason = self.undefined(*args, **kwargs) or "0 / 0"
+                warnings.warn(
+                    f"{self.name} is undefined: {reason}.", UndefinedMetricWarning, stacklevel=2
+                )
+        return out
+
+    def undefined(self, *args: Any, **kwargs: Any) -> str | None:
+        """Say why the metric has no value for this input, or None where it has one."""
+        return self.why_undefined(*args, **{**self.parameters, **kwargs})
+
+    def variant(self, **parameters: Any) -> Self:
+        """Give the same metric with other parameters, named ``name(parameter=value)``."""
+        for key in parameters:
+            if key not in self.parameters:
+                if not self.parameters:
+                    raise InputError(f"{self.name} takes no parameters; got {key!r}.")
+                raise unknown_name(f"parameter of {self.name}", key, list(self.parameters))
+        base = self.name.split("(", maxsplit=1)[0]
+        written = ", ".join(f"{k}={v}" for k, v in parameters.items())
+        return replace(
+            self,
+            name=f"{base}({written})" if written else base,
+            parameters={**self.parameters, **parameters},
+            aliases=(),
+        )
+
+
+METRICS: Registry[Metric] = Registry("metric")
+
+_VARIANT = re.compile(r"^(?P<name>[^()]+)\((?P<arguments>.*)\)$")
+
+
+def _read(text: str) -> Any:
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)
+
+
+def get_metric(name: str | Metric) -> Metric:
+    """Look a metric up by name, alias or variant.
+
+    Examples
+    --------
+    >>> get_metric("spd").name
+    'statistical_parity_difference'
+    >>> get_metric("macro_precision(zero_division=0)").parameters["zero_division"]
+    0
+    """
+    if isinstance(name, Metric):
+        return name
+    match = _VARIANT.match(name.strip())
+    if match is None:
+        return METRICS[name.strip()]
+    pairs = [part.split("=", maxsplit=1) for part in match["arguments"].split(",") if part.strip()]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InputError(f"A variant is written name(parameter=value); got {name!r}.")
+    return METRICS[match["name"].strip()].variant(**{k.strip(): _read(v.strip()) for k, v in pairs})

@@ -1,0 +1,141 @@
+"""Rates of a group: one mask over another, for all groups and resamples at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy._registry import Registry
+from isonomy.metrics.counts import Counts
+
+__all__ = ["RATES", "Rate", "divide"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def divide(top: Floats, bottom: Floats) -> Floats:
+    """Divide; 0 / 0 is NaN, anything else over 0 is infinite, and nothing is said."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(top / bottom)
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """A share of a group's cells: those in ``numerator`` over those in ``denominator``.
+
+    Both masks are functions of which classes are favourable, so labels of any number of classes
+    work: favourable classes count as one, the others as the other.
+
+    Examples
+    --------
+    >>> counts = Counts.from_labels(
+    ...     [1, 0, 1, 0], [1, 0, 0, 1], sensitive_features=["a", "a", "b", "b"]
+    ... )
+    >>> RATES["true_positive_rate"](counts)
+    array([1., 0.])
+    """
+
+    name: str
+    label: str
+    formula: str
+    of: str
+    """What the denominator counts, for 'no rows ...'."""
+    top: Callable[[Mask, Mask, Mask], Mask] = field(repr=False)
+    bottom: Callable[[Mask, Mask, Mask], Mask] = field(repr=False)
+
+    def _sum(self, which: Callable[..., Mask], cells: Floats, favorable: Mask) -> Floats:
+        size = favorable.size
+        true = np.broadcast_to(favorable[:, None], (size, size))
+        pred = np.broadcast_to(favorable[None, :], (size, size))
+        mask = which(true, pred, np.eye(size, dtype=bool)).astype(np.float64)
+        return np.asarray(cells.reshape(*cells.shape[:-2], -1) @ mask.ravel())
+
+    def numerator(self, counts: Counts) -> Floats:
+        """Sum the weight (or rows) above the line, per group."""
+        return self._sum(self.top, counts.values, counts.is_favorable)
+
+    def denominator(self, counts: Counts) -> Floats:
+        """Sum the weight (or rows) below the line, per group."""
+        return self._sum(self.bottom, counts.values, counts.is_favorable)
+
+    def rows(self, counts: Counts) -> Floats:
+        """Count the rows below the line, per group: how much evidence there is."""
+        return self._sum(self.bottom, counts.n, counts.is_favorable)
+
+    def effective_rows(self, counts: Counts) -> Floats:
+        """Give Kish's effective size of the denominator, per group."""
+        if counts.w2 is None:
+            return self.rows(counts)
+        return divide(
+            self.denominator(counts) ** 2, self._sum(self.bottom, counts.w2, counts.is_favorable)
+        )
+
+    def __call__(self, counts: Counts) -> Floats:
+        """Compute the rate of each group; an empty denominator gives NaN."""
+        return divide(self.numerator(counts), self.denominator(counts))
+
+
+RATES: Registry[Rate] = Registry("rate")
+
+
+def _add(
+    name: str,
+    label: str,
+    formula: str,
+    of: str,
+    top: Callable[[Mask, Mask, Mask], Mask],
+    bottom: Callable[[Mask, Mask, Mask], Mask],
+) -> None:
+    RATES.add(name, Rate(name, label, formula, of, top, bottom))
+
+
+def _every(t: Mask, p: Mask, e: Mask) -> Mask:
+    return np.ones_like(e)
+
+
+# t: label is favourable, p: prediction is favourable, e: prediction equals label
+_add(
+    "selection_rate", "selected", "P(ŷ = fav)", "rows", lambda t, p, e: p, _every
+)  # fmt: skip
+_add("base_rate", "base rate", "P(y = fav)", "rows", lambda t, p, e: t, _every)
+_add("accuracy", "accuracy", "P(ŷ = y)", "rows", lambda t, p, e: e, _every)
+_add("error_rate", "error rate", "P(ŷ ≠ y)", "rows", lambda t, p, e: ~e, _every)
+_add(
+    "true_positive_rate", "TPR", "P(ŷ = fav | y = fav)", "rows with a favourable label",
+    lambda t, p, e: t & p, lambda t, p, e: t,
+)  # fmt: skip
+_add(
+    "false_negative_rate", "FNR", "P(ŷ = unfav | y = fav)", "rows with a favourable label",
+    lambda t, p, e: t & ~p, lambda t, p, e: t,
+)  # fmt: skip
+_add(
+    "false_positive_rate", "FPR", "P(ŷ = fav | y = unfav)", "rows with an unfavourable label",
+    lambda t, p, e: ~t & p, lambda t, p, e: ~t,
+)  # fmt: skip
+_add(
+    "true_negative_rate", "TNR", "P(ŷ = unfav | y = unfav)", "rows with an unfavourable label",
+    lambda t, p, e: ~t & ~p, lambda t, p, e: ~t,
+)  # fmt: skip
+_add(
+    "precision", "precision", "P(y = fav | ŷ = fav)", "rows with a favourable prediction",
+    lambda t, p, e: t & p, lambda t, p, e: p,
+)  # fmt: skip
+_add(
+    "false_discovery_rate", "FDR", "P(y = unfav | ŷ = fav)", "rows with a favourable prediction",
+    lambda t, p, e: ~t & p, lambda t, p, e: p,
+)  # fmt: skip
+_add(
+    "false_omission_rate", "FOR", "P(y = fav | ŷ = unfav)", "rows with an unfavourable prediction",
+    lambda t, p, e: t & ~p, lambda t, p, e: ~p,
+)  # fmt: skip
+_add(
+    "negative_predictive_value", "NPV", "P(y = unfav | ŷ = unfav)",
+    "rows with an unfavourable prediction",
+    lambda t, p, e: ~t & ~p, lambda t, p, e: ~p,
+)  # fmt: skip
+_add(
+    "false_negatives_per_false_positive", "FN / FP", "FN / FP", "false positives",
+    lambda t, p, e: t & ~p, lambda t, p, e: ~t & p,
+)  # fmt: skip

@@ -1,0 +1,466 @@
+"""How rows become cells: from arrays, frames, lazy engines and files, in one pass."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._validate import MISSING, check_length, check_weight, listed, unknown_name
+from isonomy.errors import InputError
+
+__all__ = [
+    "Cells",
+    "attribute_columns",
+    "connect",
+    "from_arrays",
+    "from_frame",
+    "from_query",
+    "from_rows",
+    "group_query",
+    "sort_key",
+]
+
+MOST_GROUPS = 1000
+"""More groups than this and a column is not a protected attribute but an identifier."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Counted cells and what their axes mean."""
+
+    n: Floats
+    w: Floats | None
+    w2: Floats | None
+    attributes: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    classes: tuple[Any, ...]
+
+
+def sort_key(value: Any) -> Any:
+    """Order labels of any type: numbers by size, then text, missing last."""
+    if isinstance(value, tuple):
+        return tuple(sort_key(v) for v in value)
+    if isinstance(value, str):
+        return (2, 0.0, "") if value == MISSING else (1, 0.0, value)
+    try:
+        return (0, float(value), "")
+    except (TypeError, ValueError):
+        return (1, 0.0, str(value))
+
+
+def _plain(value: Any) -> Any:
+    """Give a label as a plain Python value; whole floats from a file stay floats."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _factorize(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
+    """Code a column; -1 is missing. Categoricals are not walked through again."""
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
+        return np.asarray(values.cat.codes, dtype=np.intp), list(values.cat.categories)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "bu" and values.itemsize == 1:
+        values = values.astype(np.int64) if values.dtype.kind == "u" else values
+    codes, found = pd.factorize(values)
+    return codes, [_plain(v) for v in found]
+
+
+def _as_column(values: Any, name: str) -> Any:
+    """Make a one-dimensional column of whatever was given."""
+    if isinstance(values, pd.Series):
+        return values
+    if hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
+        values = values.to_numpy()
+    array = np.asarray(values)
+    if array.dtype.kind in "US":
+        array = array.astype(object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one column; got an array of shape {array.shape}.")
+    return array
+
+
+def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
+    """Name the columns of whatever was given as ``sensitive_features``."""
+    if isinstance(sensitive_features, Mapping):
+        columns = {str(k): _as_column(v, str(k)) for k, v in sensitive_features.items()}
+    elif isinstance(sensitive_features, pd.Series):
+        name = "group" if sensitive_features.name is None else str(sensitive_features.name)
+        columns = {name: sensitive_features}
+    elif isinstance(sensitive_features, pd.DataFrame):
+        columns = {str(c): sensitive_features[c] for c in sensitive_features.columns}
+    else:
+        native = nw.from_native(sensitive_features, allow_series=True, pass_through=True)
+        if isinstance(native, nw.DataFrame):
+            columns = {c: _as_column(native[c].to_numpy(), c) for c in native.columns}
+        elif isinstance(native, nw.Series):
+            columns = {native.name or "group": _as_column(native.to_numpy(), "group")}
+        else:
+            array = np.asarray(sensitive_features)
+            if array.ndim == 2 and array.shape[1] > 1:
+                columns = {f"attribute_{j}": _as_column(c, "") for j, c in enumerate(array.T)}
+            else:
+                columns = {"group": _as_column(array, "sensitive_features")}
+    if not columns:
+        raise InputError("At least one protected attribute must be given; got none.")
+    return columns
+
+
+def _unify(
+    true: list[Any], pred: list[Any]
+) -> tuple[tuple[Any, ...], NDArray[np.intp], NDArray[np.intp]]:
+    """Order the classes and say where the codes of labels and of predictions go."""
+    if len(true) < 2:
+        raise InputError(f"Labels must hold at least two classes; all of them are {true[0]!r}.")
+    if not set(true) & set(pred):
+        numbers = all(isinstance(p, float) and not p.is_integer() for p in pred)
+        hint = (
+            "pass scores as `score` and their thresholded labels as predictions"
+            if numbers
+            else "predictions and labels must use the same values and type"
+        )
+        raise InputError(
+            f"Predictions must be labels ({listed(true)}); got {listed(pred, most=4)}: {hint}."
+        )
+    strange = [p for p in pred if p not in true]
+    if len(strange) > max(8, len(true)):
+        raise InputError(
+            f"Predictions must be labels ({listed(true)}); got {len(strange):,} values that never "
+            f"occur as labels, such as {listed(strange[:3])}: pass scores as `score`."
+        )
+    classes = tuple(sorted({*true, *pred}, key=sort_key))
+    place = {c: i for i, c in enumerate(classes)}
+    return (
+        classes,
+        np.array([place[v] for v in true], dtype=np.intp),
+        np.array([place[v] for v in pred], dtype=np.intp),
+    )
+
+
+def from_arrays(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    sensitive_features: Any,
+    sample_weight: ArrayLike | None = None,
+) -> Cells:
+    """Count arrays."""
+    true_column, pred_column = _as_column(y_true, "y_true"), _as_column(y_pred, "y_pred")
+    rows = len(true_column)
+    if rows == 0:
+        raise InputError("There must be at least one row; got none.")
+    check_length("y_pred", len(pred_column), "y_true", rows)
+    columns = attribute_columns(sensitive_features)
+    weight = None if sample_weight is None else check_weight(sample_weight)
+    if weight is not None:
+        check_length("sample_weight", len(weight), "y_true", rows)
+
+    coded = []
+    for name, column in (("y_true", true_column), ("y_pred", pred_column)):
+        codes, found = _factorize(column)
+        _no_missing(name, int((codes < 0).sum()))
+        coded.append((codes, found))
+    (true_codes, true_found), (pred_codes, pred_found) = coded
+    classes, true_place, pred_place = _unify(true_found, pred_found)
+
+    joint: NDArray[np.intp] = np.zeros(rows, dtype=np.intp)
+    levels: list[list[Any]] = []
+    size = 1
+    for name, column in columns.items():
+        check_length(f"sensitive feature {name!r}", len(column), "y_true", rows)
+        codes, found = _factorize(column)
+        if (codes < 0).any():
+            codes = np.where(codes < 0, len(found), codes)
+            found = [*found, MISSING]
+        levels.append(found)
+        size *= len(found)
+        joint = codes if len(levels) == 1 else joint * len(found) + codes
+        if len(found) > MOST_GROUPS:
+            raise InputError(_too_many(name, len(found)))
+        if size > 10**6:  # compress before the product overflows
+            raise InputError(_too_many(" & ".join(columns), size))
+
+    c = len(classes)
+    index = (joint * c + true_place[true_codes]) * c + pred_place[pred_codes]
+    shape = (size, c, c)
+
+    def total(values: Floats | None) -> Floats:
+        return np.bincount(index, values, minlength=size * c * c).reshape(shape).astype(float)
+
+    n = total(None)
+    occurs = n.any(axis=(1, 2))
+    labels = [_label(int(i), levels) for i in np.flatnonzero(occurs)]
+    order = sorted(range(len(labels)), key=lambda k: sort_key(labels[k]))
+    keep = np.flatnonzero(occurs)[order]
+    groups = tuple(labels[k] for k in order)
+    _several_groups(tuple(columns), groups)
+    return Cells(
+        n=n[keep],
+        w=None if weight is None else total(weight)[keep],
+        w2=None if weight is None else total(weight**2)[keep],
+        attributes=tuple(columns),
+        groups=groups,
+        classes=classes,
+    )
+
+
+def _label(code: int, levels: list[list[Any]]) -> tuple[Any, ...]:
+    """Take a joint code apart into one value per attribute."""
+    out: list[Any] = []
+    for found in reversed(levels):
+        code, k = divmod(code, len(found))
+        out.append(found[k])
+    return tuple(reversed(out))
+
+
+def _too_many(name: str, found: int) -> str:
+    return (
+        f"A protected attribute must have at most {MOST_GROUPS:,} values; {name!r} has {found:,}: "
+        f"group it first (for instance age into bands)."
+    )
+
+
+def _no_missing(name: str, missing: int) -> None:
+    if missing:
+        raise InputError(
+            f"{name} must be known for every row; it is missing in {missing:,}: drop those rows."
+        )
+
+
+def _several_groups(attributes: Sequence[str], groups: Sequence[tuple[Any, ...]]) -> None:
+    for k, name in enumerate(attributes):
+        found = {g[k] for g in groups}
+        if len(found) < 2:
+            raise InputError(
+                f"A protected attribute must hold at least two groups; every row of {name!r} is "
+                f"{next(iter(found))!r}."
+            )
+
+
+def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weighted: bool) -> Cells:
+    """Lay out rows of ``(*attribute values, y_true, y_pred, n[, w, w2])``, one per cell."""
+    table = [[_plain(v) for v in row] for row in rows]
+    if not table:
+        raise InputError("There must be at least one row; got none.")
+    k = len(attributes)
+    for name, column in (("label", k), ("prediction", k + 1)):
+        missing = sum(int(row[k + 2]) for row in table if _is_missing(row[column]))
+        _no_missing(name, missing)
+    for row in table:
+        row[:k] = [MISSING if _is_missing(v) else v for v in row[:k]]
+    true = sorted({row[k] for row in table}, key=sort_key)
+    classes, _, _ = _unify(true, sorted({row[k + 1] for row in table}, key=sort_key))
+    groups = tuple(sorted({tuple(row[:k]) for row in table}, key=sort_key))
+    _several_groups(attributes, groups)
+    group_at = {g: i for i, g in enumerate(groups)}
+    class_at = {c: i for i, c in enumerate(classes)}
+    cells = np.zeros((3, len(groups), len(classes), len(classes)))
+    for row in table:
+        at = (group_at[tuple(row[:k])], class_at[row[k]], class_at[row[k + 1]])
+        sums = [row[k + 2], *(row[k + 3 : k + 5] if weighted else (0.0, 0.0))]
+        if any(_is_missing(v) for v in sums):
+            raise InputError("Weights must be known for every row; some are missing.")
+        cells[(slice(None), *at)] += [float(v) for v in sums]
+    if not np.isfinite(cells).all() or (cells < 0).any():
+        raise InputError("Counts and weights must be finite and not negative; some are not.")
+    return Cells(
+        n=cells[0],
+        w=cells[1] if weighted else None,
+        w2=cells[2] if weighted else None,
+        attributes=tuple(attributes),
+        groups=groups,
+        classes=classes,
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
+
+
+def _check_columns(names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise unknown_name("column", name, known)
+    doubled = {name for name in names if list(names).count(name) > 1}
+    if doubled:
+        raise InputError(f"Each column may play one part; {listed(sorted(doubled))} plays several.")
+
+
+def from_frame(
+    frame: Any, label: str, prediction: str, sensitive: Sequence[str], weight: str | None
+) -> Cells:
+    """Count a frame by column names; a lazy one is grouped by its own engine."""
+    table = nw.from_native(frame, pass_through=True)
+    if not isinstance(table, nw.DataFrame | nw.LazyFrame):
+        raise InputError(
+            f"A frame must be one that narwhals knows (pandas, polars, pyarrow, DuckDB, Dask, "
+            f"PySpark ...); got {type(frame).__name__}."
+        )
+    names = [*sensitive, label, prediction]
+    _check_columns([*names, *([weight] if weight else [])], table.collect_schema().names())
+    if isinstance(table, nw.DataFrame):
+        native = table.to_native()
+        pick = native.__getitem__ if isinstance(native, pd.DataFrame) else table.__getitem__
+        return from_arrays(
+            _as_column(pick(label), label),
+            _as_column(pick(prediction), prediction),
+            {a: _as_column(pick(a), a) for a in sensitive},
+            None if weight is None else _as_column(pick(weight), weight),
+        )
+    sums = [nw.len().alias("n")]
+    if weight:
+        w = nw.col(weight)
+        # a sum skips nulls, so they are counted, and so are negatives
+        sums += [
+            w.sum().alias("w"),
+            (w * w).sum().alias("w2"),
+            w.is_null().sum().alias("absent"),
+            w.min().alias("least"),
+        ]
+    grouped = table.group_by(*names).agg(*sums).collect()
+    columns = [grouped[c].to_list() for c in grouped.columns]
+    rows = list(zip(*columns, strict=True))
+    if weight:
+        _check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
+        rows = [r[:-2] for r in rows]
+    return from_rows(rows, sensitive, weighted=bool(weight))
+
+
+def _check_weight_sums(name: str, absent: Sequence[Any], least: Sequence[Any]) -> None:
+    missing = sum(int(a) for a in absent if a is not None)
+    if missing or any(v is None or v != v for v in least):
+        raise InputError(
+            f"{name} must be finite numbers; it is missing or not a number in some rows: "
+            f"drop or mend them."
+        )
+    if min(least) < 0:
+        raise InputError(f"{name} must not be negative; the smallest is {min(least):g}.")
+
+
+# ---------------------------------------------------------------------- files, through DuckDB
+
+
+def quoted(name: str) -> str:
+    """Quote a column or table name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def group_query(
+    source: str, label: str, prediction: str, sensitive: Sequence[str], weight: str | None = None
+) -> str:
+    """Write the one GROUP BY that counts ``source`` (a table name or a reader call)."""
+    keys = [*sensitive, label, prediction]
+    names = [*sensitive, "y_true", "y_pred"]
+    columns = [
+        quoted(k) if k == name else f"{quoted(k)} AS {quoted(name)}"
+        for k, name in zip(keys, names, strict=True)
+    ]
+    columns.append("COUNT(*) AS n")
+    if weight:
+        w = f"CAST({quoted(weight)} AS DOUBLE PRECISION)"
+        columns += [f"SUM({w}) AS w", f"SUM({w} * {w}) AS w2"]
+    return (
+        f"SELECT {', '.join(columns)}\nFROM {source}\nGROUP BY {', '.join(quoted(k) for k in keys)}"
+    )
+
+
+def connect(source: str | os.PathLike[str], table: str | None = None) -> tuple[Any, str]:
+    """Open a file with DuckDB; give the connection and the SQL that reads the file."""
+    import duckdb
+
+    path = Path(source)
+    name = str(source)
+    if not any(c in name for c in "*?[") and not path.exists():
+        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        hint = unknown_name("file", path.name, near) if near else f"There is no file {name!r}."
+        raise InputError(str(hint)) from None
+    if path.is_dir():
+        raise InputError(f"A file must be given; {name!r} is a folder.")
+    literal = "'" + name.replace("'", "''") + "'"
+    endings = [s.lower() for s in path.suffixes]
+    kind = endings[-1] if endings else ""
+    if kind in {".gz", ".zst"} and len(endings) > 1:
+        kind = endings[-2]
+    if not any(c in name for c in "*?[") and path.stat().st_size == 0:
+        raise InputError(f"The file must hold rows; {name!r} is empty.")
+    try:
+        if kind in {".duckdb", ".ddb", ".db"}:
+            connection = duckdb.connect(name, read_only=True)
+            return connection, _duckdb_table(connection, table, name)
+        if table is not None:
+            raise InputError(f"--table is for DuckDB files; {name!r} is not one.")
+        connection = duckdb.connect()
+        if kind in {".parquet", ".pq"}:
+            return connection, f"read_parquet({literal})"
+        if kind in {".csv", ".tsv", ".txt", ".data"}:
+            return connection, f"read_csv({literal}, sample_size=1000000)"
+    except duckdb.Error as error:
+        raise InputError(f"The file {name!r} cannot be read: {_first_line(error)}") from None
+    raise InputError(
+        f"A file must end in .parquet, .csv, .tsv or .duckdb (.csv.gz too); got {name!r}."
+    )
+
+
+def _duckdb_table(connection: Any, table: str | None, name: str) -> str:
+    found = [
+        row[0]
+        for row in connection.execute(
+            "SELECT table_name FROM information_schema.tables ORDER BY 1"
+        ).fetchall()
+    ]
+    if table is None:
+        if len(found) == 1:
+            return quoted(found[0])
+        raise InputError(
+            f"A table of {name!r} must be named with --table; it holds "
+            f"{listed(found) if found else 'none'}."
+        )
+    if table not in found:
+        raise unknown_name("table", table, found)
+    return quoted(table)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def from_query(
+    source: str | os.PathLike[str],
+    label: str,
+    prediction: str,
+    sensitive: Sequence[str],
+    weight: str | None,
+    table: str | None,
+) -> Cells:
+    """Count a file with DuckDB; only the cells come back."""
+    import duckdb
+
+    connection, reader = connect(source, table)
+    with connection:
+        try:
+            known = [
+                row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {reader}").fetchall()
+            ]
+            _check_columns([*sensitive, label, prediction, *([weight] if weight else [])], known)
+            sql = group_query(reader, label, prediction, sensitive, weight)
+            if weight:  # nulls vanish in a sum and negatives cancel: count both in the same pass
+                w = quoted(weight)
+                extra = f", COUNT(*) FILTER ({w} IS NULL) AS absent, MIN({w}) AS least\nFROM"
+                sql = sql.replace("\nFROM", extra, 1)
+            rows = connection.execute(sql).fetchall()
+        except duckdb.Error as error:
+            raise InputError(
+                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
+            ) from None
+    if weight:
+        _check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
+        rows = [r[:-2] for r in rows]
+    if len(rows) > MOST_GROUPS * 16:
+        raise InputError(_too_many(" & ".join(sensitive), len(rows)))
+    return from_rows(rows, sensitive, weighted=bool(weight))
