@@ -12,11 +12,11 @@ from isonomy.metrics.scores import ScoreTable
 __all__ = [
     "CHEN_2022",
     "COMPARISONS",
-    "METRICS",
-    "RATES",
     "Counts",
+    "METRICS",
     "Metric",
     "Neighbours",
+    "RATES",
     "Rate",
     "ScoreTable",
     "gaps",

@@ -10,7 +10,7 @@ from isonomy._validate import check_length
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import METRICS, Metric
-from isonomy.metrics.rates import divide
+from isonomy.metrics.rates import add_up, divide
 
 __all__ = ["Neighbours", "generalized_entropy", "neighbours"]
 
@@ -91,10 +91,8 @@ class Neighbours:
     def mean(self, values: ArrayLike) -> Floats:
         """Average a column over each row's neighbours."""
         column = np.asarray(values, dtype=np.float64)
-        total = np.bincount(self.inverse, column, minlength=self.size.size)
-        rest: Floats = np.bincount(
-            self.row, self.share * (total / self.size)[self.other], minlength=self.size.size
-        ).astype(np.float64)
+        total = add_up(self.inverse, column, self.size.size)
+        rest = add_up(self.row, self.share * (total / self.size)[self.other], self.size.size)
         if self.include_self:
             return np.asarray((rest + self.own * total / self.size)[self.inverse])
         twins = np.maximum(self.size - 1, 1)[self.inverse]
@@ -156,7 +154,7 @@ def neighbours(
     left = ((k - inside) / np.maximum(contested, 1))[row]
     share = places * np.where(nearer, 1.0, np.where(tied, left, 0.0)) / k
     self_pair = row == other
-    own = np.bincount(row[self_pair], share[self_pair], minlength=size.size)
+    own = add_up(row[self_pair], share[self_pair], size.size)
     keep = (share > 0) & ~self_pair
     rivals = np.bincount(row, tied & (places > 0), minlength=size.size)
     contest = (contested > k - inside) & (rivals > 1)
@@ -166,7 +164,7 @@ def neighbours(
         row=row[keep],
         other=other[keep],
         share=share[keep],
-        own=own.astype(np.float64),
+        own=own,
         include_self=include_self,
         tie_share=float(size[contest].sum() / rows),
     )

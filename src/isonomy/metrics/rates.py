@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from isonomy._registry import Registry
 from isonomy.metrics.counts import Counts
 
-__all__ = ["RATES", "Rate", "divide"]
+__all__ = ["RATES", "Rate", "add_up", "divide"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -19,6 +19,11 @@ def divide(top: Floats, bottom: Floats) -> Floats:
     """Divide; 0 / 0 is NaN, anything else over 0 is infinite, and nothing is said."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(top / bottom)
+
+
+def add_up(index: NDArray[np.intp], weight: Floats, size: int = 0) -> Floats:
+    """Add up weights that share an index."""
+    return np.asarray(np.bincount(index, weight, minlength=size), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

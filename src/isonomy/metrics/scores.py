@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from isonomy._validate import check_length, check_weight, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics.metric import METRICS, Metric
-from isonomy.metrics.rates import divide
+from isonomy.metrics.rates import add_up, divide
 from isonomy.metrics.tally import sort_key
 
 __all__ = ["CALIBRATION_BINS", "ScoreTable"]
@@ -48,8 +48,8 @@ def _roc_auc(
 ) -> float:
     good, values, weight = _prepare(y_true, score, favorable, sample_weight)
     _, place = np.unique(values, return_inverse=True)
-    positive = np.bincount(place, weight * good)
-    negative = np.bincount(place, weight * ~good, minlength=positive.size)
+    positive = add_up(place, weight * good)
+    negative = add_up(place, weight * ~good, positive.size)
     return float(_auc(positive, negative))
 
 
@@ -78,7 +78,7 @@ def _brier(
 
 def _loss(good: NDArray[np.bool_], values: Floats) -> Floats:
     tiny = np.finfo(np.float64).eps  # scikit-learn's clip
-    return -np.log(np.clip(np.where(good, values, 1.0 - values), tiny, 1.0 - tiny))
+    return np.asarray(-np.log(np.clip(np.where(good, values, 1.0 - values), tiny, 1.0 - tiny)))
 
 
 def _log_loss(
@@ -92,7 +92,7 @@ def _log_loss(
 def _equal_mass(mass: Floats, bins: int) -> NDArray[np.intp]:
     """Give each of the ordered cells a bin, so that bins hold about equal mass."""
     middle = np.cumsum(mass) - 0.5 * mass
-    return np.minimum((middle / mass.sum() * bins).astype(np.intp), bins - 1)
+    return np.asarray(np.minimum((middle / mass.sum() * bins).astype(np.intp), bins - 1))
 
 
 def _calibration_error(
@@ -106,8 +106,8 @@ def _calibration_error(
     good, values, weight = _prepare(y_true, score, favorable, sample_weight)
     _probabilities(values)
     _, place = np.unique(values, return_inverse=True)
-    binned = _equal_mass(np.bincount(place, weight), bins)[place]
-    gap = np.bincount(binned, weight * (good - values))
+    binned = _equal_mass(add_up(place, weight), bins)[place]
+    gap = add_up(binned, weight * (good - values))
     return float(np.abs(gap).sum() / weight.sum())
 
 
@@ -158,8 +158,7 @@ class ScoreTable:
         weights = np.ones(score.size) if weight is None else weight
 
         def total(values: Floats) -> Floats:
-            sums = np.bincount(index, values, minlength=len(groups) * 2 * size)
-            return sums.reshape(len(groups), 2, size).astype(np.float64)
+            return add_up(index, values, len(groups) * 2 * size).reshape(len(groups), 2, size)
 
         inside = bool(score.min() >= 0 and score.max() <= 1)
         loss = _loss(good, np.clip(score, 0.0, 1.0))
@@ -181,7 +180,7 @@ class ScoreTable:
         held = np.where(self.w.sum(axis=-3, keepdims=True) > 0, w, 1.0)
 
         def average(values: Floats) -> Floats:
-            return (self.w * values).sum(axis=-3, keepdims=True) / held
+            return np.asarray((self.w * values).sum(axis=-3, keepdims=True) / held)
 
         return replace(
             self,
