@@ -1,5 +1,17 @@
 """Audit a classifier, mitigate its bias, judge the trade-off, test the tail."""
 
+from isonomy.audit import Audit, audit, audit_counts
+from isonomy.metrics import METRICS, Counts, Metric, get_metric
+
 __version__ = "0.1.0.dev0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "Audit",
+    "Counts",
+    "METRICS",
+    "Metric",
+    "__version__",
+    "audit",
+    "audit_counts",
+    "get_metric",
+]

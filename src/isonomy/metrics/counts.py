@@ -144,7 +144,9 @@ class Counts:
             The table of a DuckDB file; may be left out when it has only one.
         """
         names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-        cells = tally.from_query(source, label, prediction, names, weight, table)
+        from isonomy.metrics.query import from_query
+
+        cells = from_query(source, label, prediction, names, weight, table)
         return cls.from_cells(cells, favorable=favorable, privileged=privileged)
 
     @classmethod

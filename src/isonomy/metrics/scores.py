@@ -174,22 +174,44 @@ class ScoreTable:
             probabilities=inside,
         )
 
-    def pooled(self) -> Self:
-        """Add all groups up into one."""
-        w = self.w.sum(axis=-3, keepdims=True)
-        held = np.where(self.w.sum(axis=-3, keepdims=True) > 0, w, 1.0)
+    def merge(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:
+        """Add up groups that share an index."""
+        into = np.equal(index[None, :], np.arange(len(groups))[:, None]).astype(np.float64)
 
-        def average(values: Floats) -> Floats:
-            return np.asarray((self.w * values).sum(axis=-3, keepdims=True) / held)
+        def add(cells: Floats) -> Floats:
+            return np.asarray(np.einsum("kg,...gyb->...kyb", into, cells))
 
+        w = add(self.w)
+        held = np.where(w > 0, w, 1.0)
         return replace(
             self,
-            n=self.n.sum(axis=-3, keepdims=True),
+            n=add(self.n),
             w=w,
-            mean=average(self.mean),
-            square=average(self.square),
-            loss=average(self.loss),
-            groups=(("all",),),
+            mean=add(self.w * self.mean) / held,
+            square=add(self.w * self.square) / held,
+            loss=add(self.w * self.loss) / held,
+            groups=groups,
+        )
+
+    def pooled(self) -> Self:
+        """Add all groups up into one."""
+        return self.merge(np.zeros(len(self.groups), dtype=np.intp), (("all",),))
+
+    def coarse(self, bins: int = 256) -> Self:
+        """Join neighbouring bins until at most ``bins`` are left (no leading axes)."""
+        if self.n.shape[-1] <= bins:
+            return self
+        place = _equal_mass(np.maximum(self.n.sum(axis=(0, 1)), 1e-300), bins)
+        into = np.equal(place[:, None], np.arange(bins)).astype(np.float64)
+        w = self.w @ into
+        held = np.where(w > 0, w, 1.0)
+        return replace(
+            self,
+            n=self.n @ into,
+            w=w,
+            mean=(self.w * self.mean) @ into / held,
+            square=(self.w * self.square) @ into / held,
+            loss=(self.w * self.loss) @ into / held,
         )
 
     def resample(self, n: int, *, random_state: int | np.random.Generator | None = 0) -> Self:
@@ -226,7 +248,7 @@ class ScoreTable:
             w = self.w[..., g, :, :]
             mass = w.reshape(-1, *w.shape[-2:]).sum(axis=(0, 1))
             place = _equal_mass(np.maximum(mass, 1e-300), bins)
-            gap = w[..., 1, :] - (w * self.mean[g]).sum(axis=-2)
+            gap = w[..., 1, :] - (w * self.mean[..., g, :, :]).sum(axis=-2)
             into = np.equal(place[:, None], np.arange(bins)).astype(np.float64)
             out.append(divide(np.abs(gap @ into).sum(axis=-1), w.sum(axis=(-1, -2))))
         return np.stack(out, axis=-1)

@@ -1,9 +1,7 @@
-"""How rows become cells: from arrays, frames, lazy engines and files, in one pass."""
+"""How rows become cells: from arrays, frames and lazy engines, in one pass."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -17,13 +15,14 @@ from isonomy.errors import InputError
 __all__ = [
     "Cells",
     "attribute_columns",
-    "connect",
+    "check_columns",
+    "check_weight_sums",
     "from_arrays",
     "from_frame",
-    "from_query",
     "from_rows",
-    "group_query",
+    "group_index",
     "sort_key",
+    "too_many",
 ]
 
 MOST_GROUPS = 1000
@@ -169,23 +168,8 @@ def from_arrays(
     (true_codes, true_found), (pred_codes, pred_found) = coded
     classes, true_place, pred_place = _unify(true_found, pred_found)
 
-    joint: NDArray[np.intp] = np.zeros(rows, dtype=np.intp)
-    levels: list[list[Any]] = []
-    size = 1
-    for name, column in columns.items():
-        check_length(f"sensitive feature {name!r}", len(column), "y_true", rows)
-        codes, found = _factorize(column)
-        if (codes < 0).any():
-            codes = np.where(codes < 0, len(found), codes)
-            found = [*found, MISSING]
-        levels.append(found)
-        size *= len(found)
-        joint = codes if len(levels) == 1 else joint * len(found) + codes
-        if len(found) > MOST_GROUPS:
-            raise InputError(_too_many(name, len(found)))
-        if size > 10**6:  # compress before the product overflows
-            raise InputError(_too_many(" & ".join(columns), size))
-
+    joint, levels = _join(columns, rows)
+    size = int(np.prod([len(found) for found in levels]))
     c = len(classes)
     index = (joint * c + true_place[true_codes]) * c + pred_place[pred_codes]
     shape = (size, c, c)
@@ -210,6 +194,38 @@ def from_arrays(
     )
 
 
+def _join(columns: Mapping[str, Any], rows: int) -> tuple[NDArray[np.intp], list[list[Any]]]:
+    """Code the joint values of the attributes; missing is a value of its own."""
+    joint: NDArray[np.intp] = np.zeros(rows, dtype=np.intp)
+    levels: list[list[Any]] = []
+    size = 1
+    for name, column in columns.items():
+        check_length(f"sensitive feature {name!r}", len(column), "y_true", rows)
+        codes, found = _factorize(column)
+        if (codes < 0).any():
+            codes = np.where(codes < 0, len(found), codes)
+            found = [*found, MISSING]
+        if len(found) > MOST_GROUPS:
+            raise InputError(too_many(name, len(found)))
+        size *= len(found)
+        if size > 10**6:
+            raise InputError(too_many(" & ".join(columns), size))
+        joint = joint * len(found) + codes if levels else codes
+        levels.append(found)
+    return joint, levels
+
+
+def group_index(
+    sensitive_features: Any, groups: Sequence[tuple[Any, ...]], rows: int
+) -> NDArray[np.intp]:
+    """Say to which of ``groups`` each row belongs."""
+    joint, levels = _join(attribute_columns(sensitive_features), rows)
+    place = {group: i for i, group in enumerate(groups)}
+    size = int(np.prod([len(found) for found in levels]))
+    lookup = np.array([place.get(_label(code, levels), -1) for code in range(size)], dtype=np.intp)
+    return lookup[joint]
+
+
 def _label(code: int, levels: list[list[Any]]) -> tuple[Any, ...]:
     """Take a joint code apart into one value per attribute."""
     out: list[Any] = []
@@ -219,7 +235,8 @@ def _label(code: int, levels: list[list[Any]]) -> tuple[Any, ...]:
     return tuple(reversed(out))
 
 
-def _too_many(name: str, found: int) -> str:
+def too_many(name: str, found: int) -> str:
+    """Say that a column is an identifier rather than a protected attribute."""
     return (
         f"A protected attribute must have at most {MOST_GROUPS:,} values; {name!r} has {found:,}: "
         f"group it first (for instance age into bands)."
@@ -283,7 +300,8 @@ def _is_missing(value: Any) -> bool:
     return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
 
 
-def _check_columns(names: Sequence[str], known: Sequence[str]) -> None:
+def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise unless every column exists and plays one part."""
     for name in names:
         if name not in known:
             raise unknown_name("column", name, known)
@@ -303,7 +321,7 @@ def from_frame(
             f"PySpark ...); got {type(frame).__name__}."
         )
     names = [*sensitive, label, prediction]
-    _check_columns([*names, *([weight] if weight else [])], table.collect_schema().names())
+    check_columns([*names, *([weight] if weight else [])], table.collect_schema().names())
     if isinstance(table, nw.DataFrame):
         native = table.to_native()
         pick = native.__getitem__ if isinstance(native, pd.DataFrame) else table.__getitem__
@@ -327,12 +345,13 @@ def from_frame(
     columns = [grouped[c].to_list() for c in grouped.columns]
     rows = list(zip(*columns, strict=True))
     if weight:
-        _check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
+        check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]
     return from_rows(rows, sensitive, weighted=bool(weight))
 
 
-def _check_weight_sums(name: str, absent: Sequence[Any], least: Sequence[Any]) -> None:
+def check_weight_sums(name: str, absent: Sequence[Any], least: Sequence[Any]) -> None:
+    """Raise unless weights that an engine has added up were all present and none negative."""
     missing = sum(int(a) for a in absent if a is not None)
     if missing or any(v is None or v != v for v in least):
         raise InputError(
@@ -341,126 +360,3 @@ def _check_weight_sums(name: str, absent: Sequence[Any], least: Sequence[Any]) -
         )
     if min(least) < 0:
         raise InputError(f"{name} must not be negative; the smallest is {min(least):g}.")
-
-
-# ---------------------------------------------------------------------- files, through DuckDB
-
-
-def quoted(name: str) -> str:
-    """Quote a column or table name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def group_query(
-    source: str, label: str, prediction: str, sensitive: Sequence[str], weight: str | None = None
-) -> str:
-    """Write the one GROUP BY that counts ``source`` (a table name or a reader call)."""
-    keys = [*sensitive, label, prediction]
-    names = [*sensitive, "y_true", "y_pred"]
-    columns = [
-        quoted(k) if k == name else f"{quoted(k)} AS {quoted(name)}"
-        for k, name in zip(keys, names, strict=True)
-    ]
-    columns.append("COUNT(*) AS n")
-    if weight:
-        w = f"CAST({quoted(weight)} AS DOUBLE PRECISION)"
-        columns += [f"SUM({w}) AS w", f"SUM({w} * {w}) AS w2"]
-    return (
-        f"SELECT {', '.join(columns)}\nFROM {source}\nGROUP BY {', '.join(quoted(k) for k in keys)}"
-    )
-
-
-def connect(source: str | os.PathLike[str], table: str | None = None) -> tuple[Any, str]:
-    """Open a file with DuckDB; give the connection and the SQL that reads the file."""
-    import duckdb
-
-    path = Path(source)
-    name = str(source)
-    if not any(c in name for c in "*?[") and not path.exists():
-        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        hint = unknown_name("file", path.name, near) if near else f"There is no file {name!r}."
-        raise InputError(str(hint)) from None
-    if path.is_dir():
-        raise InputError(f"A file must be given; {name!r} is a folder.")
-    literal = "'" + name.replace("'", "''") + "'"
-    endings = [s.lower() for s in path.suffixes]
-    kind = endings[-1] if endings else ""
-    if kind in {".gz", ".zst"} and len(endings) > 1:
-        kind = endings[-2]
-    if not any(c in name for c in "*?[") and path.stat().st_size == 0:
-        raise InputError(f"The file must hold rows; {name!r} is empty.")
-    try:
-        if kind in {".duckdb", ".ddb", ".db"}:
-            connection = duckdb.connect(name, read_only=True)
-            return connection, _duckdb_table(connection, table, name)
-        if table is not None:
-            raise InputError(f"--table is for DuckDB files; {name!r} is not one.")
-        connection = duckdb.connect()
-        if kind in {".parquet", ".pq"}:
-            return connection, f"read_parquet({literal})"
-        if kind in {".csv", ".tsv", ".txt", ".data"}:
-            return connection, f"read_csv({literal}, sample_size=1000000)"
-    except duckdb.Error as error:
-        raise InputError(f"The file {name!r} cannot be read: {_first_line(error)}") from None
-    raise InputError(
-        f"A file must end in .parquet, .csv, .tsv or .duckdb (.csv.gz too); got {name!r}."
-    )
-
-
-def _duckdb_table(connection: Any, table: str | None, name: str) -> str:
-    found = [
-        row[0]
-        for row in connection.execute(
-            "SELECT table_name FROM information_schema.tables ORDER BY 1"
-        ).fetchall()
-    ]
-    if table is None:
-        if len(found) == 1:
-            return quoted(found[0])
-        raise InputError(
-            f"A table of {name!r} must be named with --table; it holds "
-            f"{listed(found) if found else 'none'}."
-        )
-    if table not in found:
-        raise unknown_name("table", table, found)
-    return quoted(table)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
-
-
-def from_query(
-    source: str | os.PathLike[str],
-    label: str,
-    prediction: str,
-    sensitive: Sequence[str],
-    weight: str | None,
-    table: str | None,
-) -> Cells:
-    """Count a file with DuckDB; only the cells come back."""
-    import duckdb
-
-    connection, reader = connect(source, table)
-    with connection:
-        try:
-            known = [
-                row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {reader}").fetchall()
-            ]
-            _check_columns([*sensitive, label, prediction, *([weight] if weight else [])], known)
-            sql = group_query(reader, label, prediction, sensitive, weight)
-            if weight:  # nulls vanish in a sum and negatives cancel: count both in the same pass
-                w = quoted(weight)
-                extra = f", COUNT(*) FILTER ({w} IS NULL) AS absent, MIN({w}) AS least\nFROM"
-                sql = sql.replace("\nFROM", extra, 1)
-            rows = connection.execute(sql).fetchall()
-        except duckdb.Error as error:
-            raise InputError(
-                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
-            ) from None
-    if weight:
-        _check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
-        rows = [r[:-2] for r in rows]
-    if len(rows) > MOST_GROUPS * 16:
-        raise InputError(_too_many(" & ".join(sensitive), len(rows)))
-    return from_rows(rows, sensitive, weighted=bool(weight))

@@ -1,0 +1,18 @@
+"""Predictions in, disparities out, each with an interval and a verdict."""
+
+from isonomy.audit.findings import Audit, Finding, GroupRate
+from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
+from isonomy.audit.run import audit, audit_counts
+from isonomy.audit.unexamined import looks_protected
+
+__all__ = [
+    "Audit",
+    "DEFAULT_METRICS",
+    "DEFAULT_THRESHOLDS",
+    "FEWEST_ROWS",
+    "Finding",
+    "GroupRate",
+    "audit",
+    "audit_counts",
+    "looks_protected",
+]

@@ -1,0 +1,145 @@
+"""What an audit finds: findings, rates by group, and the Audit that holds them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from isonomy.errors import InputError
+from isonomy.metrics import Counts, get_metric
+
+__all__ = ["Audit", "Finding", "GroupRate"]
+
+Verdict = Literal["within", "violated", "insufficient evidence", "undefined"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One metric of one attribute: value, interval, verdict and the reason for it."""
+
+    name: str
+    label: str
+    attribute: str | None
+    comparison: str | None
+    value: float
+    low: float
+    high: float
+    accept_low: float | None
+    accept_high: float | None
+    rows: int | None
+    verdict: Verdict | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class GroupRate:
+    """One rate of one group, with its interval and what it rests on."""
+
+    attribute: str
+    group: str
+    name: str
+    label: str
+    value: float
+    low: float
+    high: float
+    rows: int
+    effective_rows: float
+    reason: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an audit found; :func:`audit` and :func:`audit_counts` make it.
+
+    Attributes
+    ----------
+    metrics : tuple of Finding
+        Overall performance (attribute None), then the gaps of each attribute.
+    comparisons : tuple of Finding
+        Each group against the privileged one, where there are more than two groups.
+    groups : tuple of GroupRate
+        Rates by group.
+    sizes : frame
+        Rows, share and weight of each group.
+    unexamined : tuple of str
+        Columns that look protected and were not asked about.
+    notes : tuple of str
+        What a reader must know.
+    counts : Counts
+        Everything above can be computed again from these.
+    settings : mapping
+        Level, resamples, seed, thresholds.
+    """
+
+    metrics: tuple[Finding, ...]
+    comparisons: tuple[Finding, ...]
+    groups: tuple[GroupRate, ...]
+    sizes: pd.DataFrame
+    unexamined: tuple[str, ...]
+    notes: tuple[str, ...]
+    counts: Counts
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def frame(
+        self, what: Literal["metrics", "comparisons", "groups", "sizes"] = "metrics"
+    ) -> pd.DataFrame:
+        """Give one of the tables as a frame."""
+        if what == "sizes":
+            return self.sizes.copy()
+        tables: dict[str, tuple[type[Finding | GroupRate], Sequence[Finding | GroupRate]]] = {
+            "metrics": (Finding, self.metrics),
+            "comparisons": (Finding, self.comparisons),
+            "groups": (GroupRate, self.groups),
+        }
+        if what not in tables:
+            raise InputError(
+                f"what must be 'metrics', 'comparisons', 'groups' or 'sizes'; got {what!r}."
+            )
+        kind, rows = tables[what]
+        return pd.DataFrame([asdict(r) for r in rows], columns=list(kind.__dataclass_fields__))
+
+    def violated(self, *names: str) -> tuple[Finding, ...]:
+        """Give the findings that violate their threshold, of all metrics or of those named."""
+        wanted = {get_metric(n).name for n in names}
+        return tuple(
+            f for f in self.metrics if f.verdict == "violated" and (not wanted or f.name in wanted)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data; what is undefined or infinite is None."""
+        return {
+            "rows": int(self.counts.n.sum()),
+            "favorable": [_plain(v) for v in self.counts.favorable],
+            "privileged": {a: [_plain(v) for v in vs] for a, vs in self.counts.privileged.items()},
+            "settings": {k: _plain(v) for k, v in self.settings.items()},
+            "metrics": [_record(f) for f in self.metrics],
+            "comparisons": [_record(f) for f in self.comparisons],
+            "groups": [_record(g) for g in self.groups],
+            "sizes": [
+                {k: _plain(v) for k, v in row.items()} for row in self.sizes.to_dict("records")
+            ],
+            "unexamined": list(self.unexamined),
+            "notes": list(self.notes),
+        }
+
+    def _repr_html_(self) -> str:
+        gaps = self.frame().drop(columns=["accept_low", "accept_high"])
+        return str(gaps.to_html(index=False, float_format="{:.4f}".format, na_rep="undefined"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _record(row: Finding | GroupRate) -> dict[str, Any]:
+    return {k: _plain(v) for k, v in asdict(row).items()}

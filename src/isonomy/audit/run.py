@@ -1,0 +1,229 @@
+"""The doors of an audit: arrays or counts."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy.audit import judge
+from isonomy.audit.findings import Audit, Finding, GroupRate
+from isonomy.audit.unexamined import looks_protected
+from isonomy.errors import InputError
+from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric
+from isonomy.metrics.gaps import default_comparison
+from isonomy.metrics.tally import attribute_columns, group_index
+
+__all__ = ["audit", "audit_counts"]
+
+
+def audit(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    score: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    favorable: Any = None,
+    privileged: Any = None,
+    X: Any = None,
+    intersections: bool = False,
+    metrics: Iterable[str | Metric] | None = None,
+    thresholds: Mapping[str, Any] | None = None,
+    level: float = 0.95,
+    resamples: int = 2000,
+    random_state: int | None = 0,
+) -> Audit:
+    """Audit predictions: rates by group, gaps with intervals, and a verdict on each.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Labels and predictions, of any type.
+    sensitive_features : array-like, Series, frame or mapping of name to array
+        One protected attribute or several.
+    score : array-like of shape (n,), optional
+        Probability of the favourable outcome; adds AUC, Brier, log loss and calibration.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+    favorable : value or collection, optional
+        The label(s) that are good to get; may be left out when labels are 0 / 1.
+    privileged : value, collection or mapping of attribute to value(s), optional
+        The group(s) the others are compared with. Where it is not declared, the largest rate is
+        compared with the smallest, and no sign is given.
+    X : frame or array, optional
+        The features: a frame's columns that look protected are listed as unexamined, and
+        ``consistency`` is computed when it is among ``metrics``.
+    intersections : bool
+        Whether to audit the intersections of all attributes too.
+    metrics : iterable of str or Metric, optional
+        Group metrics to judge; see ``isonomy metrics``.
+    thresholds : mapping, optional
+        Metric name, or ``"difference"`` / ``"ratio"`` for all of that kind, to a number: ``t``
+        accepts differences in [-t, t] and ratios in [t, 1/t]. A pair (low, high) sets both ends.
+    level : float
+        Confidence level of the intervals.
+    resamples : int
+        Bootstrap resamples.
+    random_state : int or None
+        Seed.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["F", "M"], 1000)
+    >>> y = rng.integers(0, 2, 1000)
+    >>> found = audit(y, y, sensitive_features={"sex": sex}, privileged="M")
+    >>> found.metrics[0].name, found.metrics[0].value
+    ('accuracy', 1.0)
+    """
+    columns = attribute_columns(sensitive_features)
+    counts = Counts.from_labels(
+        y_true,
+        y_pred,
+        sensitive_features=columns,
+        sample_weight=sample_weight,
+        favorable=favorable,
+        privileged=privileged,
+    )
+    table, exact = None, None
+    if score is not None:
+        table, exact = _score_table(y_true, score, sample_weight, columns, counts)
+    wanted = None if metrics is None else [get_metric(m) for m in metrics]
+    alone: dict[str, float] = {}
+    for metric in wanted or ():
+        if metric.needs == "neighbours":
+            if X is None:
+                raise InputError(f"{metric.name} needs the features; pass X=...")
+            good = np.isin(np.asarray(y_pred), list(counts.favorable))
+            alone[metric.name] = metric(X, good)
+    return audit_counts(
+        counts,
+        table=table,
+        exact_scores=exact,
+        neighbour_metrics=alone,
+        columns=[str(c) for c in getattr(X, "columns", ())],
+        intersections=intersections,
+        metrics=wanted,
+        thresholds=thresholds,
+        level=level,
+        resamples=resamples,
+        random_state=random_state,
+    )
+
+
+def _score_table(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    columns: Mapping[str, Any],
+    counts: Counts,
+) -> tuple[ScoreTable, dict[tuple[str | None, str, str], float]]:
+    """Bin the scores for intervals, and compute the values themselves exactly."""
+    values = np.asarray(score, dtype=np.float64).ravel()
+    labels = np.asarray(y_true)
+    names = ["roc_auc", "brier_score", "log_loss", "calibration_error"]
+    roc = METRICS["roc_auc"](
+        labels, values, favorable=list(counts.favorable), sample_weight=sample_weight
+    )
+    if values.min() < 0 or values.max() > 1:
+        names = names[:1]
+    good = np.isin(labels, list(counts.favorable))
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    group = group_index(columns, counts.groups, values.size)
+    table = ScoreTable.from_arrays(good, values, group, counts.groups, weight)
+    exact: dict[tuple[str | None, str, str], float] = {(None, "all", "roc_auc"): roc}
+
+    def measure(attribute: str | None, name: str, rows: NDArray[np.bool_] | slice) -> None:
+        for metric in names:
+            value = METRICS[metric].fn(
+                good[rows].astype(int),
+                values[rows],
+                **{
+                    **METRICS[metric].parameters,
+                    "favorable": 1,
+                    "sample_weight": None if weight is None else weight[rows],
+                },
+            )
+            exact[(attribute, name, metric)] = value
+
+    measure(None, "all", slice(None))
+    for k, attribute in enumerate(counts.attributes):
+        part = counts.select(attribute)
+        own = np.array([part.groups.index((g[k],)) for g in counts.groups])[group]
+        for i, name in enumerate(part.labels()):
+            measure(attribute, name, own == i)
+    return table, exact
+
+
+def audit_counts(
+    counts: Counts,
+    *,
+    table: ScoreTable | None = None,
+    exact_scores: Mapping[tuple[str | None, str, str], float] | None = None,
+    neighbour_metrics: Mapping[str, float] | None = None,
+    columns: Iterable[str] = (),
+    intersections: bool = False,
+    metrics: Iterable[str | Metric] | None = None,
+    thresholds: Mapping[str, Any] | None = None,
+    level: float = 0.95,
+    resamples: int = 2000,
+    random_state: int | None = 0,
+) -> Audit:
+    """Audit counts that were made elsewhere: from a file, a warehouse or merged shards.
+
+    Takes the arguments of :func:`audit` that make sense without rows; ``columns`` are the names
+    of all columns of the table, to list those that look protected and were not asked about.
+    """
+    chosen = [get_metric(m) for m in (judge.DEFAULT_METRICS if metrics is None else metrics)]
+    chosen = [m for m in chosen if m.needs == "counts"]
+    accept = judge.thresholds(thresholds, chosen)
+    if resamples < 100:
+        raise InputError(f"resamples must be at least 100 for an interval; got {resamples}.")
+    drawn = counts.resample(resamples, random_state=random_state)
+
+    views: list[tuple[str, Counts, Counts]] = [
+        (a, counts.select(a), drawn.select(a)) for a in counts.attributes
+    ]
+    if intersections and len(counts.attributes) > 1:
+        views.append((" & ".join(counts.attributes), counts, drawn))
+
+    findings = judge.overall(counts, drawn, chosen, level, neighbour_metrics or {})
+    rates: list[GroupRate] = []
+    by_score: list[GroupRate] = []
+    if table is not None:
+        more, by_score = judge.score_rows(
+            table, counts, exact_scores, level, resamples, random_state
+        )
+        findings += more
+    comparisons: list[Finding] = []
+    for attribute, part, resampled in views:
+        how = default_comparison(part)
+        for metric in chosen:
+            if metric.kind == "group":
+                limits = accept.get(metric.name)
+                findings.append(judge.gap(metric, attribute, part, resampled, how, limits, level))
+        if how == "privileged" and len(part.groups) > 2:
+            comparisons += judge.each_group(chosen, attribute, part, resampled, accept, level)
+        rates += judge.group_rates(attribute, part, level)
+    return Audit(
+        metrics=tuple(findings),
+        comparisons=tuple(comparisons),
+        groups=(*rates, *by_score),
+        sizes=judge.group_sizes(views),
+        unexamined=tuple(c for c in columns if c not in counts.attributes and looks_protected(c)),
+        notes=tuple(judge.notes(counts, views, table)),
+        counts=counts,
+        settings={
+            "level": level,
+            "resamples": resamples,
+            "random_state": random_state,
+            "thresholds": {k: list(v) for k, v in accept.items()},
+            "fewest_rows": judge.FEWEST_ROWS,
+            "weighted": counts.weighted,
+        },
+    )

@@ -1,0 +1,285 @@
+"""Files that are counted where they lie: Parquet, CSV and DuckDB, through DuckDB.
+
+The rows never enter Python; one GROUP BY gives the cells.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy._validate import MISSING, listed, unknown_name
+from isonomy.errors import InputError
+from isonomy.metrics.counts import Counts
+from isonomy.metrics.scores import ScoreTable
+from isonomy.metrics.tally import (
+    MOST_GROUPS,
+    Cells,
+    check_columns,
+    check_weight_sums,
+    from_rows,
+    too_many,
+)
+
+__all__ = [
+    "columns_of",
+    "connect",
+    "from_query",
+    "group_query",
+    "quoted",
+    "read_counts",
+    "score_histogram",
+]
+
+
+def quoted(name: str) -> str:
+    """Quote a column or table name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def group_query(
+    source: str, label: str, prediction: str, sensitive: Sequence[str], weight: str | None = None
+) -> str:
+    """Write the one GROUP BY that counts ``source`` (a table name or a reader call)."""
+    keys = [*sensitive, label, prediction]
+    names = [*sensitive, "y_true", "y_pred"]
+    columns = [
+        quoted(k) if k == name else f"{quoted(k)} AS {quoted(name)}"
+        for k, name in zip(keys, names, strict=True)
+    ]
+    columns.append("COUNT(*) AS n")
+    if weight:
+        w = f"CAST({quoted(weight)} AS DOUBLE PRECISION)"
+        columns += [f"SUM({w}) AS w", f"SUM({w} * {w}) AS w2"]
+    return (
+        f"SELECT {', '.join(columns)}\nFROM {source}\nGROUP BY {', '.join(quoted(k) for k in keys)}"
+    )
+
+
+def connect(source: str | os.PathLike[str], table: str | None = None) -> tuple[Any, str]:
+    """Open a file with DuckDB; give the connection and the SQL that reads the file."""
+    import duckdb
+
+    path = Path(source)
+    name = str(source)
+    if not any(c in name for c in "*?[") and not path.exists():
+        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        hint = unknown_name("file", path.name, near) if near else f"There is no file {name!r}."
+        raise InputError(str(hint)) from None
+    if path.is_dir():
+        raise InputError(f"A file must be given; {name!r} is a folder.")
+    literal = "'" + name.replace("'", "''") + "'"
+    endings = [s.lower() for s in path.suffixes]
+    kind = endings[-1] if endings else ""
+    if kind in {".gz", ".zst"} and len(endings) > 1:
+        kind = endings[-2]
+    if not any(c in name for c in "*?[") and path.stat().st_size == 0:
+        raise InputError(f"The file must hold rows; {name!r} is empty.")
+    try:
+        if kind in {".duckdb", ".ddb", ".db"}:
+            connection = duckdb.connect(name, read_only=True)
+            return connection, _duckdb_table(connection, table, name)
+        if table is not None:
+            raise InputError(f"--table is for DuckDB files; {name!r} is not one.")
+        connection = duckdb.connect()
+        if kind in {".parquet", ".pq"}:
+            return connection, f"read_parquet({literal})"
+        if kind in {".csv", ".tsv", ".txt", ".data"}:
+            return connection, f"read_csv({literal}, sample_size=1000000)"
+    except duckdb.Error as error:
+        raise InputError(f"The file {name!r} cannot be read: {_first_line(error)}") from None
+    raise InputError(
+        f"A file must end in .parquet, .csv, .tsv or .duckdb (.csv.gz too); got {name!r}."
+    )
+
+
+def _duckdb_table(connection: Any, table: str | None, name: str) -> str:
+    found = [
+        row[0]
+        for row in connection.execute(
+            "SELECT table_name FROM information_schema.tables ORDER BY 1"
+        ).fetchall()
+    ]
+    if table is None:
+        if len(found) == 1:
+            return quoted(found[0])
+        raise InputError(
+            f"A table of {name!r} must be named with --table; it holds "
+            f"{listed(found) if found else 'none'}."
+        )
+    if table not in found:
+        raise unknown_name("table", table, found)
+    return quoted(table)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def from_query(
+    source: str | os.PathLike[str],
+    label: str,
+    prediction: str,
+    sensitive: Sequence[str],
+    weight: str | None,
+    table: str | None,
+) -> Cells:
+    """Count a file with DuckDB; only the cells come back."""
+    import duckdb
+
+    connection, reader = connect(source, table)
+    with connection:
+        try:
+            known = _columns(connection, reader)
+            check_columns([*sensitive, label, prediction, *([weight] if weight else [])], known)
+            sql = group_query(reader, label, prediction, sensitive, weight)
+            if weight:  # nulls vanish in a sum and negatives cancel: count both in the same pass
+                w = quoted(weight)
+                extra = f", COUNT(*) FILTER ({w} IS NULL) AS absent, MIN({w}) AS least\nFROM"
+                sql = sql.replace("\nFROM", extra, 1)
+            rows = connection.execute(sql).fetchall()
+        except duckdb.Error as error:
+            raise InputError(
+                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
+            ) from None
+    if weight:
+        check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
+        rows = [r[:-2] for r in rows]
+    if len(rows) > MOST_GROUPS * 16:
+        raise InputError(too_many(" & ".join(sensitive), len(rows)))
+    return from_rows(rows, sensitive, weighted=bool(weight))
+
+
+def _columns(connection: Any, reader: str) -> list[str]:
+    return [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {reader}").fetchall()]
+
+
+def columns_of(source: str | os.PathLike[str], table: str | None = None) -> list[str]:
+    """Name the columns of a file."""
+    import duckdb
+
+    connection, reader = connect(source, table)
+    with connection:
+        try:
+            return _columns(connection, reader)
+        except duckdb.Error as error:
+            raise InputError(
+                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
+            ) from None
+
+
+def read_counts(
+    source: str | os.PathLike[str], sensitive: Sequence[str] = (), table: str | None = None
+) -> Cells:
+    """Read a small file of counts, as :func:`group_query` gives them.
+
+    Its columns are the protected attributes, ``y_true``, ``y_pred``, ``n`` and, with weights,
+    ``w`` and ``w2``. Attributes that are not named in ``sensitive`` are added up over.
+    """
+    import duckdb
+
+    connection, reader = connect(source, table)
+    with connection:
+        try:
+            known = _columns(connection, reader)
+            for name in ("y_true", "y_pred", "n"):
+                if name not in known:
+                    raise InputError(
+                        f"A file of counts must have the columns y_true, y_pred and n besides the "
+                        f"protected attributes; {str(source)!r} has {listed(known)}."
+                    )
+            weighted = "w" in known
+            if weighted and "w2" not in known:
+                raise InputError(
+                    "Weighted counts must carry w2 (the sum of squared weights) beside w."
+                )
+            names = list(sensitive) or [
+                c for c in known if c not in {"y_true", "y_pred", "n", "w", "w2"}
+            ]
+            check_columns(names, known)
+            keys = ", ".join(quoted(c) for c in (*names, "y_true", "y_pred"))
+            sums = ", ".join(f"SUM({c}) AS {c}" for c in (["n", "w", "w2"] if weighted else ["n"]))
+            rows = connection.execute(
+                f"SELECT {keys}, {sums} FROM {reader} GROUP BY {keys}"
+            ).fetchall()
+        except duckdb.Error as error:
+            raise InputError(
+                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
+            ) from None
+    if not names:
+        raise InputError(
+            "A file of counts must have at least one protected attribute; it has none."
+        )
+    return from_rows(rows, names, weighted=weighted)
+
+
+def score_histogram(
+    source: str | os.PathLike[str],
+    counts: Counts,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    table: str | None = None,
+    bins: int = 4096,
+) -> ScoreTable:
+    """Make the histogram of a score column in the file's own engine.
+
+    Squared error and log loss come out exact; ranking and calibration see scores of one bin as
+    equal (:meth:`ScoreTable.auc_error` bounds what that can do).
+    """
+    import duckdb
+
+    connection, reader = connect(source, table)
+    s = f"CAST({quoted(score)} AS DOUBLE)"
+    w = f"CAST({quoted(weight)} AS DOUBLE)" if weight else "1.0"
+    keys = ", ".join(quoted(c) for c in (*counts.attributes, label))
+    tiny = repr(float(np.finfo(np.float64).eps))
+    with connection:
+        try:
+            check_columns([score], _columns(connection, reader))
+            lowest, highest, absent = connection.execute(
+                f"SELECT MIN({s}), MAX({s}), COUNT(*) FILTER (NOT isfinite({s}) OR {s} IS NULL) "
+                f"FROM {reader}"
+            ).fetchone()
+            if absent:
+                raise InputError(
+                    f"Scores must be finite numbers; {absent:,} rows of {score!r} are not."
+                )
+            inside = lowest >= 0 and highest <= 1
+            low, width = (0.0, 1.0) if inside else (lowest, max(highest - lowest, 1e-300))
+            loss = f"GREATEST(LEAST({s}, 1 - {tiny}), {tiny})" if inside else "0.5"
+            found = connection.execute(
+                f"SELECT {keys}, CAST(LEAST(FLOOR(({s} - {low!r}) / {width!r} * {bins}), {bins - 1})"
+                f" AS INTEGER) AS bin, COUNT(*), SUM({w}), SUM({w} * {s}), SUM({w} * {s} * {s}), "
+                f"SUM(-{w} * LN({loss})), SUM(-{w} * LN(1 - {loss})) "
+                f"FROM {reader} GROUP BY {keys}, bin"
+            ).fetchall()
+        except duckdb.Error as error:
+            raise InputError(
+                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
+            ) from None
+    place = {group: i for i, group in enumerate(counts.groups)}
+    k = len(counts.attributes)
+    group = np.array([place[tuple(MISSING if v is None else v for v in r[:k])] for r in found])
+    good = np.array([r[k] in counts.favorable for r in found], dtype=np.intp)
+    at = np.array([r[k + 1] for r in found], dtype=np.intp)
+    sums: NDArray[np.float64] = np.array([r[k + 2 :] for r in found], dtype=np.float64).T
+    cells = np.zeros((6, len(counts.groups), 2, bins))
+    for total, column in zip(cells, sums, strict=True):
+        np.add.at(total, (group, good, at), column)
+    n, mass, first, second, loss_good, loss_bad = cells
+    held = np.where(mass > 0, mass, 1.0)
+    y = np.array([0.0, 1.0])[:, None]
+    return ScoreTable(
+        n=n,
+        w=mass,
+        mean=first / held,
+        square=(second - 2 * y * first + y * mass) / held,
+        loss=np.where(y == 1, loss_good, loss_bad) / held,
+        groups=counts.groups,
+        probabilities=bool(inside),
+    )

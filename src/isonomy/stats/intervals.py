@@ -1,0 +1,82 @@
+"""Intervals for proportions and from resamples."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from isonomy.errors import InputError
+
+__all__ = ["percentile_interval", "wilson_interval"]
+
+Floats = NDArray[np.float64]
+
+
+def _check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level must lie between 0 and 1; got {level!r} (0.95 is 95 per cent).")
+
+
+def wilson_interval(
+    share: ArrayLike, rows: ArrayLike, *, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Give Wilson's score interval of a proportion, for arrays of them.
+
+    Parameters
+    ----------
+    share : array-like
+        Observed proportions.
+    rows : array-like
+        How many observations each rests on; with weights, Kish's effective number.
+    level : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(0.5, 100)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.4038, 0.5962)
+
+    References
+    ----------
+    Wilson 1927, Probable Inference, the Law of Succession, and Statistical Inference.
+    """
+    _check_level(level)
+    p, n = np.asarray(share, dtype=np.float64), np.asarray(rows, dtype=np.float64)
+    z = float(ndtri(0.5 + level / 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shrink = 1.0 + z**2 / n
+        middle = (p + z**2 / (2 * n)) / shrink
+        half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / shrink
+    low, high = np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+    # at the ends the interval touches 0 or 1 exactly; rounding must not say otherwise
+    return np.where(p == 0, 0.0, low), np.where(p == 1, 1.0, high)
+
+
+def percentile_interval(
+    samples: ArrayLike, *, level: float = 0.95, axis: int = 0
+) -> tuple[Floats, Floats]:
+    """Give the central interval of resampled values, undefined ones (NaN) left out.
+
+    Infinite values (a ratio over 0) keep their place in the order.
+
+    Examples
+    --------
+    >>> low, high = percentile_interval(np.arange(101.0), level=0.9)
+    >>> float(low), float(high)
+    (5.0, 95.0)
+    """
+    _check_level(level)
+    values = np.asarray(samples, dtype=np.float64)
+    ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)  # NaN goes last
+    known = np.sum(~np.isnan(ordered), axis=-1)
+    out = []
+    for q in (0.5 - level / 2, 0.5 + level / 2):
+        place = q * np.maximum(known - 1, 0)
+        left = np.floor(place).astype(np.intp)
+        right = np.minimum(left + 1, np.maximum(known - 1, 0))
+        a = np.take_along_axis(ordered, left[..., None], axis=-1)[..., 0]
+        b = np.take_along_axis(ordered, right[..., None], axis=-1)[..., 0]
+        with np.errstate(invalid="ignore"):
+            step = np.where(a == b, 0.0, (place - left) * (b - a))
+        out.append(np.where(known > 0, np.where(np.isfinite(a), a + step, a), np.nan))
+    return out[0], out[1]
