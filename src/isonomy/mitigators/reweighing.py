@@ -1,0 +1,80 @@
+"""Reweighing (Kamiran and Calders, 2012): weights that make label and group independent."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from isonomy._validate import listed
+from isonomy.errors import NotApplicable
+from isonomy.mitigators.base import MITIGATORS, PreProcessor, Vector, Weights
+
+__all__ = ["Reweighing"]
+
+
+@MITIGATORS.register("reweighing", aliases=("rw",))
+class Reweighing(PreProcessor):
+    r"""Weights the training rows so that the label is independent of the group.
+
+    A row of group :math:`s` and label :math:`y` gets the weight it would need for the two to be
+    independent: :math:`w(s, y) = n_s n_y / (n \, n_{sy})`, where the :math:`n` are sums of the
+    weights passed to fit. Features and labels stay as they are, so any learner that takes weights
+    can be used, and the protected attribute is not needed to predict.
+
+    Protocols
+    ---------
+    ==========  ==========================  ================================================
+    what        as_published                corrected
+    ==========  ==========================  ================================================
+    weights     as above                    the same
+    empty cell  a division by zero          refused, in both protocols: a group without one
+                                            of the labels cannot be balanced by weights
+    groups      privileged against the      each group by itself
+                rest                        (with two groups the same)
+    ==========  ==========================  ================================================
+
+    Attributes
+    ----------
+    weight_of_ : array of shape (groups, classes)
+        The weight of each cell.
+
+    References
+    ----------
+    F. Kamiran and T. Calders, "Data preprocessing techniques for classification without
+    discrimination", Knowledge and Information Systems 33, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isonomy.mitigators import Reweighing
+    >>> y, s = np.array([1, 1, 0, 1, 0, 0]), np.array([1, 1, 1, 0, 0, 0])
+    >>> *_, weight = Reweighing().resample(None, y, s)
+    >>> weight.tolist()
+    [0.75, 0.75, 1.5, 1.5, 0.75, 0.75]
+    """
+
+    name: ClassVar[str] = "reweighing"
+    label: ClassVar[str] = "RW"
+    advice: ClassVar[str] = "The first thing to try: any learner with weights, little to lose."
+    reference: ClassVar[str] = "Kamiran and Calders, KAIS 2012"
+    multi_group: ClassVar[bool] = True
+    multi_class: ClassVar[bool] = True
+
+    def resample(
+        self, X: Any, y: Vector, s: Vector, w: Weights = None
+    ) -> tuple[Any, Vector, Vector, Weights]:
+        """Give the same rows with the weights multiplied by those of their cells."""
+        classes, groups = int(y.max()) + 1, int(s.max()) + 1
+        cell = s * classes + y
+        n = np.bincount(cell, w, groups * classes).reshape(groups, classes).astype(np.float64)
+        expected = n.sum(axis=1, keepdims=True) * n.sum(axis=0) / n.sum()
+        bare = (n == 0) & (expected > 0)
+        if bare.any():
+            names = getattr(self, "groups_", range(groups))
+            raise NotApplicable(
+                f"reweighing needs every label in every group; group "
+                f"{listed(names[int(g)] for g in np.flatnonzero(bare.any(axis=1)))} lacks one: "
+                f"merge small groups."
+            )
+        self.weight_of_ = np.divide(expected, n, out=np.zeros_like(n), where=n > 0)
+        weight = self.weight_of_.ravel()[cell]
+        return X, y, s, weight if w is None else weight * w

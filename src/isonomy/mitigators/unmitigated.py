@@ -1,0 +1,35 @@
+"""No mitigation at all: the base learner as it is."""
+
+from typing import ClassVar
+
+from isonomy.mitigators.base import MITIGATORS, PreProcessor
+
+__all__ = ["Unmitigated"]
+
+
+@MITIGATORS.register("unmitigated", aliases=("default",))
+class Unmitigated(PreProcessor):
+    """The base learner as it is, so that a comparison has its starting point.
+
+    Takes the arguments of every mitigator and changes nothing; the protected attribute is read
+    only to describe the groups.
+
+    Protocols
+    ---------
+    Both are the same.
+
+    Examples
+    --------
+    >>> from isonomy.mitigators import Unmitigated
+    >>> model = Unmitigated().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1],
+    ...                           sensitive_features=["a", "b", "a", "b"])
+    >>> model.predict([[0.0], [3.0]]).tolist()
+    [0, 1]
+    """
+
+    name: ClassVar[str] = "unmitigated"
+    label: ClassVar[str] = "Default"
+    advice: ClassVar[str] = "The starting point of every comparison; changes nothing."
+    reference: ClassVar[str] = "none"
+    multi_group: ClassVar[bool] = True
+    multi_class: ClassVar[bool] = True

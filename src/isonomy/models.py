@@ -1,0 +1,223 @@
+"""Base learners by name, and the one way to fit any of them with weights."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone, get_config
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from isonomy._validate import check_weight, unknown_name
+from isonomy.errors import InputError, NotApplicable
+
+__all__ = [
+    "MODELS",
+    "RECIPES",
+    "WeightedNeighbors",
+    "fit_model",
+    "make_model",
+    "weight_keyword",
+    "with_scores",
+]
+
+
+class WeightedNeighbors(KNeighborsClassifier):  # type: ignore[misc]
+    """The k nearest neighbours, each voting with the weight of its training row.
+
+    scikit-learn's own classifier takes no ``sample_weight``, so it cannot serve reweighing; with
+    weights all equal the two agree, ties included.
+
+    Examples
+    --------
+    >>> model = WeightedNeighbors(n_neighbors=3).fit([[0], [1], [2]], [0, 1, 1], [5, 1, 1])
+    >>> model.predict([[1]]).tolist()
+    [0]
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Remember the rows and their weights."""
+        super().fit(X, y)
+        n = self.n_samples_fit_
+        self.row_weight_ = np.ones(n) if sample_weight is None else check_weight(sample_weight)
+        if len(self.row_weight_) != n:
+            raise InputError(
+                f"sample_weight must have one entry per row; got {len(self.row_weight_):,} "
+                f"for {n:,} rows."
+            )
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give each class's share of the neighbours' weight."""
+        distance, index = self.kneighbors(X)
+        votes = self.row_weight_[index]
+        if self.weights == "distance":
+            with np.errstate(divide="ignore"):
+                nearness = 1.0 / distance
+            exact = np.isinf(nearness)
+            nearness = np.where(exact.any(axis=1, keepdims=True), exact, nearness)
+            votes = votes * nearness
+        member = self._y[index][..., None] == np.arange(len(self.classes_))
+        share: NDArray[np.float64] = (votes[..., None] * member).sum(axis=1)
+        total = share.sum(axis=1, keepdims=True)
+        # Neighbours that all weigh nothing say nothing: every class alike.
+        even = np.full_like(share, 1.0 / share.shape[1])
+        shares: NDArray[np.float64] = np.divide(share, total, out=even, where=total > 0)
+        return shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class with the largest share; a tie goes to the first class."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+
+def _scaled(model: BaseEstimator) -> Pipeline:
+    return make_pipeline(StandardScaler(), model)
+
+
+Factory = Callable[[Any], BaseEstimator]
+
+MODELS: dict[str, Factory] = {
+    "lr": lambda seed: _scaled(LogisticRegression(max_iter=1000, random_state=seed)),
+    "dt": lambda seed: DecisionTreeClassifier(min_samples_leaf=10, random_state=seed),
+    "svm": lambda seed: _scaled(LinearSVC(random_state=seed)),
+    "svc": lambda seed: _scaled(SVC(random_state=seed)),
+    "rf": lambda seed: RandomForestClassifier(random_state=seed),
+    "gbt": lambda seed: HistGradientBoostingClassifier(random_state=seed),
+    "nb": lambda _: GaussianNB(),
+    "knn": lambda _: _scaled(WeightedNeighbors()),
+}
+"""The base learners of the recipe ``default``: scaled where scale matters."""
+
+RECIPES: dict[str, dict[str, Factory]] = {
+    "default": MODELS,
+    # Both studies scale the data themselves and keep scikit-learn's settings.
+    "chen": {
+        "lr": lambda seed: LogisticRegression(random_state=seed),
+        "rf": lambda seed: RandomForestClassifier(random_state=seed),
+        "svm": lambda seed: LinearSVC(random_state=seed),
+    },
+    "fairea": {
+        "lr": lambda seed: LogisticRegression(random_state=seed),
+        "dt": lambda seed: DecisionTreeClassifier(random_state=seed),
+        # Platt's scores next to the margin's labels, as SVC(probability=True) gave them: see
+        # with_scores, which adds them without the deprecated switch.
+        "svm": lambda seed: SVC(random_state=seed),
+    },
+}
+"""Recipe -> name -> factory; a recipe holds only the learners its study used."""
+
+
+def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> BaseEstimator:
+    """Make a base learner from its short name.
+
+    Parameters
+    ----------
+    name : {"lr", "dt", "svm", "svc", "rf", "gbt", "nb", "knn"}
+        Logistic regression, decision tree, linear and RBF support vector machine, random forest,
+        gradient-boosted trees, naive Bayes, nearest neighbours. All accept ``sample_weight``.
+    recipe : {"default", "chen", "fairea"}
+        ``default`` scales where scale matters and converges; the others are the settings of
+        Chen et al. (2023) and of Fairea (Hort et al., 2021), which scale the data themselves.
+    random_state : int or RandomState
+        Seed of the learners that draw random numbers.
+
+    Returns
+    -------
+    estimator
+        An unfitted scikit-learn classifier.
+
+    Examples
+    --------
+    >>> make_model("lr", recipe="chen")
+    LogisticRegression(random_state=0)
+    """
+    if recipe not in RECIPES:
+        raise unknown_name("recipe", recipe, list(RECIPES))
+    shelf = RECIPES[recipe]
+    if name not in shelf:
+        what = "model" if recipe == "default" else f"model of the recipe {recipe}"
+        raise unknown_name(what, name, list(shelf))
+    return shelf[name](random_state)
+
+
+def weight_keyword(estimator: BaseEstimator) -> str | None:
+    """Name the fit argument that takes the weights, or give None where there is none.
+
+    Examples
+    --------
+    >>> weight_keyword(make_model("lr"))
+    'logisticregression__sample_weight'
+    """
+    if isinstance(estimator, Pipeline):
+        last, step = estimator.steps[-1]
+        inner = weight_keyword(step)
+        return None if inner is None else f"{last}__{inner}"
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if hasattr(estimator, "best_estimator_") or type(estimator).__name__.endswith("SearchCV"):
+        return weight_keyword(estimator.estimator)
+    return None
+
+
+def fit_model(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
+) -> BaseEstimator:
+    """Fit a clone of an estimator, handing weights to the step of a pipeline that takes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = fit_model(make_model("lr"), [[0.0], [1.0]], [0, 1], np.array([1.0, 2.0]))
+    >>> model.predict([[2.0]]).tolist()
+    [1]
+    """
+    model = clone(estimator)
+    if sample_weight is None:
+        return model.fit(X, y)
+    keyword = weight_keyword(model)
+    if keyword is None:
+        raise NotApplicable(
+            f"{_title(model)} takes no sample_weight, which this method needs; choose a learner "
+            f'that does, for instance make_model("knn") for neighbours.'
+        )
+    if get_config()["enable_metadata_routing"] and "__" in keyword:
+        # With routing switched on a pipeline refuses step__argument and wants a request instead.
+        _innermost(model).set_fit_request(sample_weight=True)
+        keyword = "sample_weight"
+    return model.fit(X, y, **{keyword: sample_weight})
+
+
+def with_scores(estimator: BaseEstimator) -> BaseEstimator:
+    """Give the estimator itself, or a calibrated version where it has no probabilities.
+
+    The calibration is scikit-learn's default (sigmoid, five folds, averaged), which is what
+    Chen et al. (2023) gave their linear support vector machine.
+
+    Examples
+    --------
+    >>> type(with_scores(make_model("svm", recipe="chen"))).__name__
+    'CalibratedClassifierCV'
+    """
+    return estimator if hasattr(estimator, "predict_proba") else CalibratedClassifierCV(estimator)
+
+
+def _innermost(estimator: BaseEstimator) -> Any:
+    if isinstance(estimator, Pipeline):
+        return _innermost(estimator.steps[-1][1])
+    if type(estimator).__name__.endswith("SearchCV"):
+        return _innermost(estimator.estimator)
+    return estimator
+
+
+def _title(estimator: BaseEstimator) -> str:
+    return type(_innermost(estimator)).__name__

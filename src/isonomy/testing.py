@@ -1,0 +1,311 @@
+"""Contracts that our own mitigators, metrics and datasets keep, and that a plug-in can test."""
+
+import pickle
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
+from isonomy.mitigators import BaseMitigator
+from isonomy.mitigators.base import STAGES
+
+__all__ = [
+    "MITIGATOR_CHECKS",
+    "check_mitigator",
+]
+
+
+# ---- mitigators ---------------------------------------------------------------------------------
+
+
+def check_mitigator(mitigator: BaseMitigator) -> None:
+    """Raise AssertionError unless a mitigator keeps the whole contract.
+
+    Parameters
+    ----------
+    mitigator : BaseMitigator
+        An unfitted mitigator with the parameters to test it with.
+
+    Examples
+    --------
+    >>> from isonomy.mitigators import Reweighing
+    >>> check_mitigator(Reweighing())
+    """
+    for check in MITIGATOR_CHECKS.values():
+        check(clone(mitigator))
+
+
+def _case(n: int = 240, groups: int = 2) -> tuple[pd.DataFrame, NDArray[Any], NDArray[Any]]:
+    """Make a small numeric table whose label depends on the group; every cell is filled."""
+    rng = np.random.default_rng(7)
+    s = np.arange(n) % groups
+    skill = rng.integers(0, 5, n)
+    years = np.clip(skill // 2 + rng.integers(0, 2, n), 0, 2)
+    y = (skill + years + s + rng.normal(0, 1.5, n) > 3.5).astype(int)
+    return pd.DataFrame({"group": s, "skill": skill, "years": years}).astype(float), y, s
+
+
+def _fit(mitigator: BaseMitigator, X: Any, y: Any, s: Any, **more: Any) -> BaseMitigator:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        return mitigator.fit(X, y, sensitive_features=s, **more)
+
+
+def _predict(mitigator: BaseMitigator, X: Any, s: Any) -> NDArray[Any]:
+    given = s if mitigator.needs_sensitive_at_predict else None
+    return mitigator.predict(X, sensitive_features=given)
+
+
+def _refusal(act: Callable[[], Any], kind: type[Exception]) -> str:
+    """Give the sentence with which something is refused."""
+    try:
+        act()
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"{kind.__name__} was not raised: wrong input was accepted")
+
+
+def _fitted(mitigator: BaseMitigator) -> tuple[BaseMitigator, pd.DataFrame, Any, Any]:
+    X, y, s = _case()
+    return _fit(mitigator, X, y, s), X, y, s
+
+
+def _describes_itself(m: BaseMitigator) -> None:
+    assert m.stage in STAGES
+    for attribute in ("name", "label", "version", "advice", "reference"):
+        assert isinstance(getattr(m, attribute), str), attribute
+        assert getattr(m, attribute), attribute
+    for attribute in ("needs_sensitive_at_predict", "randomized", "multi_group", "multi_class"):
+        assert isinstance(getattr(m, attribute), bool), attribute
+    assert "\n" not in m.advice
+    assert "Protocols" in (m.__doc__ or ""), "the docstring tells what the protocols differ in"
+
+
+def _stores_only(m: BaseMitigator) -> None:
+    before = dict(vars(m))
+    params = m.get_params(deep=False)
+    assert set(before) == set(params), "__init__ stores its arguments and nothing else"
+    for key, value in params.items():
+        assert before[key] is value, f"__init__ changes {key}"
+    assert repr(clone(m)) == repr(m)
+
+
+def _fits_and_predicts(m: BaseMitigator) -> None:
+    m, X, y, s = _fitted(m)
+    labels = _predict(m, X, s)
+    assert labels.shape == y.shape
+    assert set(np.unique(labels)) <= set(m.classes_.tolist()) == {0, 1}
+    assert m.n_features_in_ == X.shape[1]
+    assert list(m.feature_names_in_) == list(X.columns)
+    assert m.groups_ == [0, 1]
+    assert m.privileged_ == (1,)
+
+
+def _probabilities_are_probabilities(m: BaseMitigator) -> None:
+    m, X, y, s = _fitted(m)
+    given = s if m.needs_sensitive_at_predict else None
+    p = m.predict_proba(X, sensitive_features=given)
+    assert p.shape == (len(y), 2)
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
+    assert (p <= 1).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+def _repeats_itself(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    state = np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
+    first = _fit(clone(m), X, y, s)
+    labels = _predict(first, X, s)
+    np.testing.assert_array_equal(labels, _predict(first, X, s), "predict twice")
+    np.testing.assert_array_equal(labels, _predict(_fit(clone(m), X, y, s), X, s), "fit twice")
+    now = np.random.get_state()[1]  # type: ignore[index]  # noqa: NPY002
+    assert (now == state).all(), "draws from NumPy's global random numbers"
+
+
+def _leaves_its_input_alone(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    kept = X.copy(), y.copy(), s.copy()
+    _predict(_fit(m, X, y, s), X, s)
+    pd.testing.assert_frame_equal(X, kept[0])
+    np.testing.assert_array_equal(y, kept[1])
+    np.testing.assert_array_equal(s, kept[2])
+
+
+def _takes_text_labels(m: BaseMitigator) -> None:
+    """Fit with words, the favourable one being first in sorted order."""
+    X, y, s = _case()
+    plain = _predict(_fit(clone(m), X, y, s), X, s)
+    words = pd.Series(np.where(y == 1, "granted", "refused"))
+    sex = pd.Series(np.where(s == 1, "b", "a"), name="group")
+    asked = clone(m).set_params(favorable="granted", privileged="b")
+    fitted = _fit(asked, X, words, sex)
+    assert fitted.favorable_ == "granted"
+    labels = _predict(fitted, X, sex)
+    # A learner may see the classes in the other order, which moves a tie but no more.
+    assert np.mean((labels == "granted") == (plain == 1)) > 0.97
+    p = fitted.predict_proba(X, sensitive_features=sex)[:, list(fitted.classes_).index("granted")]
+    assert p[labels == "granted"].mean() >= p.mean()
+
+
+def _takes_arrays_and_polars(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    expected = _predict(_fit(clone(m), X, y, s), X, s)
+    asked = clone(m).set_params(sensitive_columns=[0])
+    array = X.to_numpy()
+    np.testing.assert_array_equal(
+        _predict(_fit(asked, array, y.tolist(), s.tolist()), array, s),
+        _predict(_fit(clone(m).set_params(sensitive_columns=["group"]), X, y, s), X, s),
+    )
+    try:
+        import polars as pl
+    except ImportError:
+        return
+    frame = pl.DataFrame(X.to_dict("list"))
+    labels = _predict(_fit(clone(m), frame, pl.Series("y", y), pl.Series("g", s)), frame, s)
+    np.testing.assert_array_equal(labels, expected)
+
+
+def _equal_weights_are_no_weights(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    plain = _predict(_fit(clone(m), X, y, s), X, s)
+    try:
+        weighted = _fit(clone(m), X, y, s, sample_weight=np.ones(len(y)))
+    except (NotApplicable, InputError):
+        return  # refused in words
+    np.testing.assert_array_equal(_predict(weighted, X, s), plain)
+
+
+def _serves_many_groups_or_says_so(m: BaseMitigator) -> None:
+    X, y, s = _case(n=360, groups=3)
+    if m.multi_group:
+        fitted = _fit(m, X, y, s)
+        assert len(_predict(fitted, X, s)) == len(y)
+        assert fitted.groups_ == [0, 1, 2]
+        return
+    message = _refusal(lambda: _fit(clone(m), X, y, s), NotApplicable)
+    assert "privileged" in message, "three groups without a privileged one must be refused"
+    fitted = _fit(clone(m).set_params(privileged=[2]), X, y, s)
+    assert fitted.privileged_ == (2,)
+    assert len(_predict(fitted, X, s)) == len(y)
+
+
+def _serves_many_classes_or_says_so(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    three = y + (X["skill"].to_numpy() > 3)
+    if m.multi_class:
+        assert set(_predict(_fit(m, X, three, s), X, s)) <= {0, 1, 2}
+    else:
+        assert "classes" in _refusal(lambda: _fit(m, X, three, s), NotApplicable)
+
+
+def _takes_several_attributes(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    two = pd.DataFrame({"group": s, "late": (np.arange(len(y)) // 2) % 2})
+    fitted = _fit(m.set_params(privileged={"group": 1}), X, y, two)
+    assert (1, 0) in fitted.groups_
+    assert set(fitted.privileged_ or ()) == {(1, 0), (1, 1)}
+    assert len(_predict(fitted, X, two)) == len(y)
+
+
+def _reads_its_groups_from_x(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    asked = m.set_params(sensitive_columns="group")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        fitted = clone(asked).fit(X, y)
+    np.testing.assert_array_equal(fitted.predict(X), _predict(_fit(clone(asked), X, y, s), X, s))
+
+
+def _refuses_in_words(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    wrong: list[Callable[[], Any]] = [
+        lambda: clone(m).fit(X, y),
+        lambda: clone(m).fit(X, y, sensitive_features=s[:-1]),
+        lambda: clone(m).fit(X, y[:-1], sensitive_features=s),
+        lambda: clone(m).fit(X, np.zeros_like(y), sensitive_features=s),
+        lambda: clone(m).set_params(protocol="magic").fit(X, y, sensitive_features=s),
+        lambda: clone(m).set_params(favorable=3).fit(X, y, sensitive_features=s),
+        lambda: clone(m).set_params(privileged=3).fit(X, y, sensitive_features=s),
+    ]
+    for number, act in enumerate(wrong):
+        assert _refusal(act, InputError).endswith((".", "?")), f"wrong input {number}"
+    alone = np.zeros(len(y))
+    assert "two groups" in _refusal(lambda: _fit(clone(m), X, y, alone), NotApplicable)
+
+
+def _checks_what_predict_is_given(m: BaseMitigator) -> None:
+    m, X, _, s = _fitted(m)
+    assert _refusal(lambda: _predict(m, X[["group"]], s), ValueError)
+    if not m.needs_sensitive_at_predict:
+        np.testing.assert_array_equal(m.predict(X), m.predict(X, sensitive_features=s))
+        return
+    for strange in (None, np.full(len(s), 9)):
+        act = partial(m.predict, X, sensitive_features=strange)
+        assert _refusal(act, InputError).endswith(".")
+
+
+def _pickles(m: BaseMitigator) -> None:
+    m, X, _, s = _fitted(m)
+    again = pickle.loads(pickle.dumps(m))
+    np.testing.assert_array_equal(_predict(again, X, s), _predict(m, X, s))
+
+
+def _works_in_a_pipeline(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    pipe = make_pipeline(FunctionTransformer(), m)
+    step = pipe.steps[-1][0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        pipe.fit(X, y, **{f"{step}__sensitive_features": s})
+    given = {"sensitive_features": s} if m.needs_sensitive_at_predict else {}
+    alone = _predict(_fit(clone(m), X, y, s), X, s)
+    np.testing.assert_array_equal(pipe.predict(X, **given), alone)
+
+
+def _works_in_a_grid_search(m: BaseMitigator) -> None:
+    """Scorers call predict(X), so the protected attribute is read from X."""
+    X, y, s = _case()
+    asked = m.set_params(sensitive_columns="group")
+    search = GridSearchCV(asked, {"protocol": ["corrected"]}, cv=2, error_score="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        search.fit(X, y, sensitive_features=s)
+    assert 0 <= search.best_score_ <= 1
+
+
+MITIGATOR_CHECKS: dict[str, Callable[[BaseMitigator], None]] = {
+    check.__name__.strip("_"): check
+    for check in (
+        _describes_itself,
+        _stores_only,
+        _fits_and_predicts,
+        _probabilities_are_probabilities,
+        _repeats_itself,
+        _leaves_its_input_alone,
+        _takes_text_labels,
+        _takes_arrays_and_polars,
+        _equal_weights_are_no_weights,
+        _serves_many_groups_or_says_so,
+        _serves_many_classes_or_says_so,
+        _takes_several_attributes,
+        _reads_its_groups_from_x,
+        _refuses_in_words,
+        _checks_what_predict_is_given,
+        _pickles,
+        _works_in_a_pipeline,
+        _works_in_a_grid_search,
+    )
+}
+"""The clauses of the contract by name; ``check_mitigator`` runs them all."""
+
+# ---- end of mitigators --------------------------------------------------------------------------
