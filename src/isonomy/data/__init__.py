@@ -1,3 +1,30 @@
-"""What we learn from: datasets with their caveats, preparations and splits."""
+"""What we learn from: datasets with their caveats, preparations and splits.
 
-__all__: list[str] = []
+>>> from isonomy.data import load, make_splits, prepare
+>>> data = load("synthetic", n=1000)
+>>> ready = prepare(data, attribute="group", split=make_splits(data)[0])
+"""
+
+from isonomy.data import adult, compas, german, recipes, synthetic  # noqa: F401 - they register
+from isonomy.data.catalog import DATASETS, dataset_from, load
+from isonomy.data.dataset import Dataset, DatasetInfo
+from isonomy.data.prepare import Encoded, Prepared, encode, prepare, rows_of
+from isonomy.data.splits import Split, make_splits
+from isonomy.data.synthetic import BiasedTruth, make_biased
+
+__all__ = [
+    "BiasedTruth",
+    "DATASETS",
+    "Dataset",
+    "DatasetInfo",
+    "Encoded",
+    "Prepared",
+    "Split",
+    "dataset_from",
+    "encode",
+    "load",
+    "make_biased",
+    "make_splits",
+    "prepare",
+    "rows_of",
+]

@@ -1,0 +1,157 @@
+"""The shelf of datasets: what there is, how to get it, how to load it."""
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from isonomy._registry import Registry
+from isonomy.data.cache import cached_table
+from isonomy.data.dataset import Dataset
+from isonomy.data.fetch import File
+from isonomy.errors import DataUnavailable, InputError
+
+__all__ = ["DATASETS", "Entry", "dataset_from", "load"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A dataset on the shelf.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    title : str
+        What a row is and what is predicted.
+    loader : callable
+        Gives the Dataset; keyword parameters choose a version.
+    files : tuple of File
+        What ``isonomy data fetch`` gets; empty where no registry carries the data.
+    by_hand : str
+        What the user has to do where no registry carries the data; else empty.
+    made : bool
+        Whether the rows are drawn by a generator instead of read.
+    """
+
+    name: str
+    title: str
+    loader: Callable[..., Dataset]
+    files: tuple[File, ...] = ()
+    by_hand: str = ""
+    made: bool = False
+
+
+DATASETS: Registry[Entry] = Registry("dataset")
+
+
+def load(name: str, **options: Any) -> Dataset:
+    """Load a dataset by name; it is fetched first where it is not in the cache.
+
+    Parameters
+    ----------
+    name : str
+        A name that ``isonomy data list`` shows; parameters may follow in brackets, as in
+        ``meps(panel=21)``.
+    **options
+        Parameters of the dataset, such as ``panel=21`` for ``meps``, ``version="full"`` for
+        ``bank`` and ``path=`` for those that have to be brought by hand.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> load("synthetic", n=500).y01.shape
+    (500,)
+    """
+    name, given = parse_name(name)
+    options = {**given, **options}
+    entry = DATASETS[name]
+    try:
+        return entry.loader(**options)
+    except TypeError as error:
+        if "unexpected keyword" not in str(error):
+            raise
+        raise InputError(
+            f"The parameters of dataset {name!r} must be those it has; {error}."
+        ) from None
+
+
+def dataset_from(source: str | Path, **options: Any) -> Dataset:
+    """Load a dataset by name, or make one of a CSV or Parquet file.
+
+    Parameters
+    ----------
+    source : str or path
+        A name that ``isonomy data list`` shows, or a file ending in ``.csv`` or ``.parquet``.
+    **options
+        For a name, those of ``load``; for a file, those of ``Dataset.from_frame``.
+
+    Returns
+    -------
+    Dataset
+    """
+    path = Path(source)
+    if path.suffix.lower() in {".parquet", ".pq"}:
+        return Dataset.from_parquet(path, **options)
+    if path.suffix.lower() in {".csv", ".gz"} or path.is_file():
+        return Dataset.from_csv(path, **options)
+    return load(str(source), **options)
+
+
+def parse_name(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``name(key=value, ...)`` into the name and its parameters.
+
+    Examples
+    --------
+    >>> parse_name("meps(panel=21)")
+    ('meps', {'panel': 21})
+    """
+    name, bracket, inside = text.strip().partition("(")
+    if not bracket:
+        return name, {}
+    options: dict[str, Any] = {}
+    for part in inside.removesuffix(")").split(","):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise InputError(
+                f"Parameters of a dataset must be written name(key=value); got {text!r}."
+            )
+        try:
+            options[key.strip()] = ast.literal_eval(value.strip())
+        except (SyntaxError, ValueError):
+            options[key.strip()] = value.strip()
+    return name.strip(), options
+
+
+def table_of(
+    key: str, files: Iterable[File], read: Callable[[], pd.DataFrame], *, version: int = 1
+) -> pd.DataFrame:
+    """Give the table of a dataset's files from the cache, or read it from them and keep it."""
+    stamp = " ".join([str(version), *(file.sha256 for file in files)])
+    return cached_table(key, stamp, read)
+
+
+def as_categories(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Mark columns as categorical, with the raw values as sorted levels."""
+    return table.assign(**{c: table[c].astype("category") for c in columns})
+
+
+def check_table(
+    name: str, table: pd.DataFrame, *, rows: int, columns: Iterable[str]
+) -> pd.DataFrame:
+    """Raise unless a table has the rows and columns that were expected of it."""
+    wanted = list(columns)
+    missing = [c for c in wanted if c not in table.columns]
+    if missing or len(table) != rows:
+        found = f"without {missing[0]!r}" if missing else f"of {len(table):,} rows"
+        raise DataUnavailable(
+            f"{name!r} must be a table of {rows:,} rows with {len(wanted)} known columns; what "
+            f"arrived is one {found}: the source has changed, please report it."
+        )
+    return table

@@ -1,0 +1,382 @@
+"""What a dataset is: raw columns, a label with its favourable values, and protected attributes."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._validate import (
+    MISSING,
+    check_length,
+    check_weight,
+    match_values,
+    resolve_favorable,
+    unknown_name,
+)
+from isonomy.errors import InputError
+
+__all__ = ["Dataset", "DatasetInfo"]
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """Where a dataset comes from and what a user of it must know.
+
+    Parameters
+    ----------
+    title : str
+        One line that says what a row is and what the label means.
+    source : str
+        Who publishes the data.
+    licence : str
+        The licence of the data, as far as it is known.
+    citation : str
+        The publication to cite.
+    caveats : tuple of str
+        What a careful reader of a result on this data has to know.
+    version : str
+        Which of several versions this is, and of the loader that read it.
+    sha256 : mapping of str to str
+        The checksum of every file that was read.
+    rules : mapping of str to str
+        Per protected attribute, in words: how it is derived and who counts as privileged.
+    """
+
+    title: str = ""
+    source: str = ""
+    licence: str = ""
+    citation: str = ""
+    caveats: tuple[str, ...] = ()
+    version: str = "1"
+    sha256: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Rows to learn from, raw, with the label, the protected attributes and the caveats.
+
+    Parameters
+    ----------
+    name : str
+        The name in the registry, or one chosen by the user.
+    X : pandas.DataFrame
+        The features with their raw values, protected columns included; text and codes without
+        an order are of the categorical dtype.
+    y : pandas.Series
+        The label, raw.
+    favorable : value or collection of values
+        The labels that are good for the person concerned.
+    sensitive : pandas.DataFrame
+        One column per protected attribute: a raw column, or derived by a rule that ``info``
+        declares. A missing value means that the attribute of the row is not known.
+    privileged : mapping of str to value or collection of values
+        Per protected attribute, the values of the privileged group.
+    weight : array, optional
+        Survey or sampling weights, one per row.
+    sources : mapping of str to tuple of str, optional
+        Per protected attribute, the columns of ``X`` that it is made from and that it replaces
+        in a prepared matrix; by default the column of the same name.
+    aside : pandas.DataFrame, optional
+        Columns that are known of a row but must not be learned from: an identifier, a survey
+        weight, what became known only later.
+    info : DatasetInfo, optional
+        Source, checksums, licence, citation, caveats, version and rules.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame(
+    ...     {"sex": ["f", "m", "m", "f"], "hours": [40, 38, 20, 45], "hired": [1, 1, 0, 0]}
+    ... )
+    >>> data = Dataset.from_frame(
+    ...     frame, label="hired", favorable=1, sensitive_features="sex", privileged="m"
+    ... )
+    >>> data.y01.tolist(), data.s01("sex").tolist()
+    ([1, 1, 0, 0], [0, 1, 1, 0])
+    """
+
+    name: str
+    X: pd.DataFrame
+    y: "pd.Series[Any]"
+    favorable: Any
+    sensitive: pd.DataFrame
+    privileged: Mapping[str, Any] = field(default_factory=dict)
+    weight: ArrayLike | None = None
+    sources: Mapping[str, tuple[str, ...]] | None = None
+    aside: pd.DataFrame | None = None
+    info: DatasetInfo = field(default_factory=DatasetInfo)
+
+    def __post_init__(self) -> None:
+        n = len(self.X)
+        check_length("y", len(self.y), "X", n)
+        check_length("sensitive", len(self.sensitive), "X", n)
+        missing = int(self.y.isna().sum())
+        if missing:
+            raise InputError(
+                f"Every row must have a label; {missing:,} of {n:,} rows of {self.name!r} have "
+                f"none: drop them first."
+            )
+        if self.aside is not None:
+            check_length("aside", len(self.aside), "X", n)
+        settle = object.__setattr__
+        settle(self, "favorable", resolve_favorable(self.classes, self.favorable))
+        if not len(self.sensitive.columns):
+            raise InputError(
+                f"At least one protected attribute must be named for {self.name!r}; got none: "
+                f"pass sensitive_features=."
+            )
+        privileged = {
+            attribute: match_values(
+                values, self.groups(attribute), what=f"privileged value of {attribute!r}"
+            )
+            for attribute, values in self.privileged.items()
+        }
+        settle(self, "privileged", MappingProxyType(privileged))
+        if self.weight is not None:
+            weight = check_weight(self.weight, name="weight")
+            check_length("weight", len(weight), "X", n)
+            settle(self, "weight", weight)
+        sources = self.sources or {}
+        sources = {
+            a: tuple(sources.get(a, (a,) if a in self.X.columns else ())) for a in self.attributes
+        }
+        for column in (c for columns in sources.values() for c in columns):
+            if column not in self.X.columns:
+                raise unknown_name("column", column, list(self.X.columns))
+        settle(self, "sources", MappingProxyType(sources))
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.name!r}, {len(self):,} rows, {self.X.shape[1]} columns, "
+            f"label {self.y.name!r}, protected: {', '.join(self.attributes)})"
+        )
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the protected attributes."""
+        return tuple(map(str, self.sensitive.columns))
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels that occur, sorted."""
+        return _values(self.y)
+
+    @property
+    def y01(self) -> NDArray[np.int8]:
+        """The label as 1 for a favourable and 0 for an unfavourable value."""
+        return self.y.isin(self.favorable).to_numpy().astype(np.int8)
+
+    def groups(self, attribute: str) -> tuple[Any, ...]:
+        """Give the values of a protected attribute that occur, sorted."""
+        return _values(self._attribute(attribute))
+
+    def known(self, attribute: str) -> NDArray[np.bool_]:
+        """Tell which rows have a value of a protected attribute."""
+        return self._attribute(attribute).notna().to_numpy()
+
+    def s01(self, attribute: str) -> NDArray[np.int8]:
+        """Give a protected attribute as 1 for the privileged group and 0 for everybody else."""
+        column = self._attribute(attribute)
+        if attribute not in self.privileged:
+            raise InputError(
+                f"The privileged values of {attribute!r} must be named to code it as 0 / 1; it "
+                f"holds {', '.join(map(str, self.groups(attribute)))}: pass privileged=."
+            )
+        if column.isna().any():
+            raise InputError(
+                f"{attribute!r} must be known in every row to code it as 0 / 1; "
+                f"{int(column.isna().sum()):,} rows lack it: use "
+                f"dataset.take(dataset.known({attribute!r}))."
+            )
+        return column.isin(self.privileged[attribute]).to_numpy().astype(np.int8)
+
+    def take(self, rows: ArrayLike) -> "Dataset":
+        """Give the dataset of some rows, by position or by a mask."""
+        where = np.asarray(rows)
+        where = np.flatnonzero(where) if where.dtype == np.bool_ else where
+        sensitive = self.sensitive.iloc[where]
+        # A value that no chosen row has cannot be named any more.
+        privileged = {
+            a: tuple(v for v in values if v in set(_values(sensitive[a])))
+            for a, values in self.privileged.items()
+        }
+        return replace(
+            self,
+            X=self.X.iloc[where],
+            y=self.y.iloc[where],
+            sensitive=sensitive,
+            privileged={a: v for a, v in privileged.items() if v},
+            weight=None if self.weight is None else np.asarray(self.weight)[where],
+            aside=None if self.aside is None else self.aside.iloc[where],
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Give one table: columns of X and aside, derived attributes, the weight and the label.
+
+        An attribute that was derived from a column of its own name (an age band from an age)
+        appears as ``name (group)``.
+        """
+        table = self.X.copy() if self.aside is None else self.X.join(self.aside)
+        for attribute in self.attributes:
+            column = self.sensitive[attribute]
+            if attribute not in table.columns:
+                table[attribute] = column
+            elif not column.equals(table[attribute]):
+                table[f"{attribute} (group)"] = column
+        if self.weight is not None:
+            table["weight"] = np.asarray(self.weight)
+        return table.assign(**{str(self.y.name): self.y})
+
+    def base_rates(self) -> pd.DataFrame:
+        """Count the rows of every group and the share of favourable labels in it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per attribute and group: ``rows``, ``share`` of all rows, ``favorable``
+            (the share of favourable labels) and, where the dataset has weights,
+            ``favorable_weighted``.
+        """
+        y = self.y01.astype(float)
+        weight = None if self.weight is None else np.asarray(self.weight, dtype=float)
+        rows: list[dict[str, Any]] = []
+        for attribute in self.attributes:
+            column = self._attribute(attribute)
+            members = [(group, (column == group).to_numpy()) for group in self.groups(attribute)]
+            if column.isna().any():
+                members.append((MISSING, column.isna().to_numpy()))
+            for group, member in members:
+                row = {
+                    "attribute": attribute,
+                    "group": group,
+                    "privileged": group in self.privileged.get(attribute, ()),
+                    "rows": int(member.sum()),
+                    "share": float(member.mean()),
+                    "favorable": float(y[member].mean()),
+                }
+                if weight is not None:
+                    total = weight[member].sum()
+                    row["favorable_weighted"] = (
+                        float((weight * y)[member].sum() / total) if total > 0 else float("nan")
+                    )
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    @classmethod
+    def from_frame(
+        cls,
+        df: pd.DataFrame,
+        *,
+        label: str,
+        sensitive_features: str | Sequence[str],
+        favorable: Any = None,
+        privileged: Any = None,
+        weight: str | None = None,
+        drop: Collection[str] = (),
+        name: str = "user data",
+        info: DatasetInfo | None = None,
+    ) -> "Dataset":
+        """Make a dataset of a table.
+
+        Parameters
+        ----------
+        df : pandas.DataFrame
+            The table, one row per person or case.
+        label : str
+            The column to predict.
+        sensitive_features : str or sequence of str
+            The columns that hold protected attributes; they stay in ``X``.
+        favorable : value or collection of values, optional
+            The labels that are good for the person concerned; needed unless labels are 0 / 1.
+        privileged : mapping, value or collection of values, optional
+            Per attribute the values of the privileged group; with one attribute, the values.
+        weight : str, optional
+            A column of weights; it does not stay in ``X``.
+        drop : collection of str, optional
+            Columns to leave out of ``X``, such as an identifier; they go to ``aside``.
+        name : str, optional
+            How messages and reports call the dataset.
+        info : DatasetInfo, optional
+            Source, licence, caveats.
+
+        Returns
+        -------
+        Dataset
+        """
+        attributes = (
+            [sensitive_features]
+            if isinstance(sensitive_features, str)
+            else list(sensitive_features)
+        )
+        for column in [label, *attributes, *([weight] if weight else []), *drop]:
+            if column not in df.columns:
+                raise unknown_name("column", column, list(df.columns))
+        if label in attributes:
+            raise InputError(f"The label must not be a protected attribute; got {label!r} as both.")
+        if privileged is None:
+            privileged = {}
+        elif not isinstance(privileged, Mapping):
+            if len(attributes) != 1:
+                raise InputError(
+                    f"privileged must say which attribute it is for, as there are "
+                    f"{len(attributes)}; got {privileged!r}: pass "
+                    f"privileged={{{attributes[0]!r}: ...}}."
+                )
+            privileged = {attributes[0]: privileged}
+        features = df.drop(columns=[label, *([weight] if weight else []), *drop])
+        return cls(
+            name=name,
+            X=features,
+            y=df[label],
+            favorable=favorable,
+            sensitive=df[attributes],
+            privileged=privileged,
+            weight=None if weight is None else df[weight].to_numpy(),
+            aside=df[list(drop)] if drop else None,
+            info=info or DatasetInfo(title=f"{name}: {len(df):,} rows"),
+        )
+
+    @classmethod
+    def from_csv(cls, path: str | Path, **options: Any) -> "Dataset":
+        """Make a dataset of a CSV file; the options are those of ``from_frame``."""
+        options.setdefault("name", Path(path).stem)
+        return cls.from_frame(pd.read_csv(_existing(path)), **options)
+
+    @classmethod
+    def from_parquet(cls, path: str | Path, **options: Any) -> "Dataset":
+        """Make a dataset of a Parquet file; the options are those of ``from_frame``."""
+        import duckdb
+
+        options.setdefault("name", Path(path).stem)
+        with duckdb.connect() as connection:
+            table = connection.read_parquet(str(_existing(path))).df()
+        return cls.from_frame(table, **options)
+
+    def _attribute(self, attribute: str) -> "pd.Series[Any]":
+        if attribute not in self.sensitive.columns:
+            raise unknown_name("protected attribute", attribute, list(self.attributes))
+        return self.sensitive[attribute]
+
+
+def _existing(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"A file must exist to be read; there is none at {str(path)!r}.")
+    return path
+
+
+def _values(column: "pd.Series[Any]") -> tuple[Any, ...]:
+    """Give the values that occur, as plain Python objects, sorted where they can be."""
+    found = column.dropna().unique().tolist()
+    try:
+        return tuple(sorted(found))
+    except TypeError:
+        return tuple(sorted(found, key=str))

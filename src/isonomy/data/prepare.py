@@ -1,0 +1,451 @@
+"""Feature matrices: how each study turned raw columns into numbers, and what we do today.
+
+A preparation is a named recipe over the raw Dataset. Every one of them gives float features, a
+label where 1 is favourable and a protected attribute where 1 is privileged. A protected attribute
+is one 0 / 1 column of the prepared frame: it replaces the columns it is derived from, so that it
+can be flipped.
+
+==============  =============================================================================
+``default``     what a careful practitioner does today: a scikit-learn ColumnTransformer
+                fitted on the training rows, unknown and rare categories handled
+``chen``        AIF360's encoding (rows with missing values dropped, every level of every
+                category one column) and MinMax fitted on the training rows: Chen et al. (2023)
+``fairea``      the same encoding, standardised on the training rows: Hort et al. (2021)
+``coarse``      the coarse sets of AIF360 that Optimized Preprocessing needs; no scaling
+``evt``         ours: see ``recipes.py``
+``kaggle40``    the encodings of Biswas and Rajan (2020), with their keep / drop / scale hooks
+==============  =============================================================================
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy._registry import Registry
+from isonomy._validate import MISSING, match_values, unknown_name
+from isonomy.data.dataset import Dataset
+from isonomy.data.splits import Split
+from isonomy.errors import InputError
+
+__all__ = [
+    "Encoded",
+    "PREPARATIONS",
+    "Part",
+    "Preparation",
+    "Prepared",
+    "encode",
+    "make_transformer",
+    "prepare",
+    "rows_of",
+]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Scale = Literal["minmax", "standard"] | None
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """A named way from raw columns to a feature matrix.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    frame : callable
+        Gives, for a dataset and the protected attribute under test, the prepared frame: the
+        columns in the order of the features, protected attributes as 0 / 1, indexed by the
+        row's position in the dataset; rows that the recipe drops are absent.
+    scale : {"minmax", "standard"}, optional
+        How features are scaled; fitted on the training rows.
+    levels : {"all", "train"}
+        Where the one-hot levels come from: all rows of the frame (as the studies did) or the
+        training rows only.
+    favorable : callable, optional
+        Gives the favourable labels where the recipe's differ from the dataset's.
+    """
+
+    name: str
+    frame: Callable[..., pd.DataFrame]
+    scale: Scale = None
+    levels: Literal["all", "train"] = "all"
+    favorable: Callable[[Dataset], Any] | None = None
+
+
+PREPARATIONS: Registry[Preparation] = Registry("preparation")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The rows of one part of a split, ready to learn from or to test on.
+
+    Parameters
+    ----------
+    X : array of float, (n, d)
+        The features.
+    y : array of int8
+        The label, 1 = favourable.
+    s : array of int8
+        The protected attribute under test, 1 = privileged.
+    rows : array of int
+        The positions of the rows in the dataset.
+    frame : pandas.DataFrame
+        The prepared frame before encoding and scaling.
+    sensitive : pandas.DataFrame
+        All protected attributes with their raw values.
+    weight : array of float, optional
+        The weights of the dataset.
+    """
+
+    X: Floats
+    y: NDArray[np.int8]
+    s: NDArray[np.int8]
+    rows: Rows
+    frame: pd.DataFrame
+    sensitive: pd.DataFrame
+    weight: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """One split of a dataset, prepared.
+
+    ``X_train, y_train, s_train, X_test, y_test, s_test`` are short for the fields of ``train``
+    and ``test``.
+
+    Parameters
+    ----------
+    dataset, preparation, attribute : str
+        What was prepared, how, and the protected attribute under test.
+    train, test : Part
+        The two parts.
+    validation : Part, optional
+        The third, where the split has one.
+    feature_names : tuple of str
+        The names of the columns of ``X``; a one-hot column is ``column=level``.
+    columns : mapping of str to int
+        Per protected attribute, the index of its column in ``X``.
+    values : mapping of str to (float, float)
+        Per protected attribute, what that column holds for the unprivileged and for the
+        privileged group, after scaling; to flip the attribute, swap them.
+    """
+
+    dataset: str
+    preparation: str
+    attribute: str
+    train: Part
+    test: Part
+    feature_names: tuple[str, ...]
+    columns: Mapping[str, int]
+    values: Mapping[str, tuple[float, float]]
+    validation: Part | None = None
+
+    @property
+    def sensitive_column(self) -> int:
+        """The index in ``X`` of the protected attribute under test."""
+        return self.columns[self.attribute]
+
+    @property
+    def X_train(self) -> Floats:  # noqa: N802 - the field's own letters
+        """The features of the training rows."""
+        return self.train.X
+
+    @property
+    def y_train(self) -> NDArray[np.int8]:
+        """The label of the training rows, 1 = favourable."""
+        return self.train.y
+
+    @property
+    def s_train(self) -> NDArray[np.int8]:
+        """The protected attribute of the training rows, 1 = privileged."""
+        return self.train.s
+
+    @property
+    def X_test(self) -> Floats:  # noqa: N802
+        """The features of the test rows."""
+        return self.test.X
+
+    @property
+    def y_test(self) -> NDArray[np.int8]:
+        """The label of the test rows, 1 = favourable."""
+        return self.test.y
+
+    @property
+    def s_test(self) -> NDArray[np.int8]:
+        """The protected attribute of the test rows, 1 = privileged."""
+        return self.test.s
+
+    def flipped(self, X: Floats, attribute: str | None = None) -> Floats:
+        """Give a copy of a feature matrix with a protected attribute flipped in every row."""
+        attribute = attribute or self.attribute
+        column, (low, high) = self.columns[attribute], self.values[attribute]
+        other = X.copy()
+        other[:, column] = low + high - X[:, column]
+        return other
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A dataset after the steps of a preparation that do not depend on the split.
+
+    Making it once and calling ``at`` per split is what ``prepare`` does, without the repeats.
+    """
+
+    dataset: Dataset
+    preparation: Preparation
+    frame: pd.DataFrame
+    y: NDArray[np.int8]
+    matrix: Floats | None = None
+    names: tuple[str, ...] = ()
+    _where: Rows = field(default_factory=lambda: np.empty(0, np.intp))
+
+    @property
+    def rows(self) -> Rows:
+        """The positions in the dataset of the rows that the preparation keeps."""
+        return self.frame.index.to_numpy().astype(np.intp)
+
+    def at(self, split: Split, attribute: str) -> Prepared:
+        """Cut and scale for one split and one protected attribute under test."""
+        if attribute not in self.dataset.attributes:
+            raise unknown_name("protected attribute", attribute, list(self.dataset.attributes))
+        if attribute not in self.frame.columns:
+            raise InputError(
+                f"{attribute!r} must be a column of the prepared frame to be tested; preparation "
+                f"{self.preparation.name!r} has none: name its privileged values."
+            )
+        chosen = [
+            None if rows is None else self._kept(rows)
+            for rows in (split.train, split.test, split.validation)
+        ]
+        assert chosen[0] is not None
+        assert chosen[1] is not None
+        if not len(chosen[0]) or not len(chosen[1]):
+            raise InputError(
+                f"Training and test part must have rows; preparation {self.preparation.name!r} "
+                f"keeps {len(chosen[0])} and {len(chosen[1])} of this split: split "
+                f"rows_of(dataset, {self.preparation.name!r})."
+            )
+        matrices, names = self._matrices(chosen)
+        present = [a for a in self.dataset.attributes if a in names]
+        columns = {a: names.index(a) for a in present}
+        parts = [
+            None if rows is None or X is None else self._part(rows, X, attribute)
+            for rows, X in zip(chosen, matrices, strict=True)
+        ]
+        train, test = parts[0], parts[1]
+        assert train is not None
+        assert test is not None
+        return Prepared(
+            dataset=self.dataset.name,
+            preparation=self.preparation.name,
+            attribute=attribute,
+            train=train,
+            test=test,
+            validation=parts[2],
+            feature_names=names,
+            columns=columns,
+            values={a: self._values(a, columns[a], train) for a in present},
+        )
+
+    def _kept(self, rows: Rows) -> Rows:
+        """Turn positions in the dataset into positions in the frame, dropping what it drops."""
+        found = self._where[rows]
+        return found[found >= 0]
+
+    def _matrices(self, chosen: list[Rows | None]) -> tuple[list[Floats | None], tuple[str, ...]]:
+        first = chosen[0]
+        assert first is not None
+        if self.preparation.levels == "train":
+            transformer = make_transformer(self.frame)
+            transformer.fit(self.frame.iloc[first])
+            names = tuple(map(str, transformer.get_feature_names_out()))
+            return [
+                None if rows is None else np.asarray(transformer.transform(self.frame.iloc[rows]))
+                for rows in chosen
+            ], names
+        assert self.matrix is not None
+        cut = [None if rows is None else self.matrix[rows] for rows in chosen]
+        scaler = _scaler(self.preparation.scale)
+        if scaler is not None:
+            scaler.fit(cut[0])
+            cut = [None if X is None else scaler.transform(X) for X in cut]
+        return cut, self.names
+
+    def _part(self, rows: Rows, X: Floats, attribute: str) -> Part:
+        where = self.rows[rows]
+        weight = self.dataset.weight
+        return Part(
+            X=X,
+            y=self.y[rows],
+            s=self.frame[attribute].to_numpy()[rows].astype(np.int8),
+            rows=where,
+            frame=self.frame.iloc[rows],
+            sensitive=self.dataset.sensitive.iloc[where],
+            weight=None if weight is None else np.asarray(weight)[where],
+        )
+
+    @staticmethod
+    def _values(attribute: str, column: int, train: Part) -> tuple[float, float]:
+        """Read off what a 0 and a 1 of the frame have become in the matrix."""
+        coded, scaled = train.frame[attribute].to_numpy(), train.X[:, column]
+        low, high = (scaled[coded == v][:1] for v in (0, 1))
+        if not len(low) or not len(high):
+            return (float("nan"), float("nan"))
+        return (float(low[0]), float(high[0]))
+
+
+def prepare(
+    dataset: Dataset,
+    recipe: str = "default",
+    *,
+    attribute: str,
+    split: Split,
+    **options: Any,
+) -> Prepared:
+    """Turn one split of a dataset into features, labels and a protected attribute.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The raw data.
+    recipe : str, default "default"
+        The preparation: ``default``, ``chen``, ``fairea``, ``coarse``, ``evt`` or ``kaggle40``.
+    attribute : str
+        The protected attribute under test.
+    split : Split
+        Which rows to learn from and to test on. Rows that the recipe drops are left out.
+    **options
+        Hooks of the recipe, such as ``drop=`` of ``kaggle40``.
+
+    Returns
+    -------
+    Prepared
+
+    Examples
+    --------
+    >>> from isonomy.data import load, make_splits
+    >>> data = load("synthetic", n=1000)
+    >>> split = make_splits(data)[0]
+    >>> ready = prepare(data, attribute="group", split=split)
+    >>> ready.X_train.shape[0], ready.X_test.shape[0]
+    (700, 300)
+    """
+    return encode(dataset, recipe, attribute=attribute, **options).at(split, attribute)
+
+
+def encode(
+    dataset: Dataset, recipe: str = "default", *, attribute: str | None = None, **options: Any
+) -> Encoded:
+    """Do the steps of a preparation that do not depend on the split."""
+    preparation = PREPARATIONS[recipe]
+    frame = preparation.frame(dataset, attribute, **options)
+    if preparation.favorable is None:
+        y = dataset.y01
+    else:
+        named = match_values(
+            preparation.favorable(dataset), dataset.classes, what="favourable label"
+        )
+        y = dataset.y.isin(named).to_numpy().astype(np.int8)
+    kept = frame.index.to_numpy().astype(np.intp)
+    where = np.full(len(dataset), -1, dtype=np.intp)
+    where[kept] = np.arange(len(kept))
+    matrix, names = one_hot(frame) if preparation.levels == "all" else (None, ())
+    return Encoded(dataset, preparation, frame, y[kept], matrix, names, where)
+
+
+def rows_of(dataset: Dataset, recipe: str, *, attribute: str | None = None) -> Rows:
+    """Give the positions of the rows that a preparation keeps, to be split.
+
+    The studies dropped rows first and split what was left.
+    """
+    return PREPARATIONS[recipe].frame(dataset, attribute).index.to_numpy().astype(np.intp)
+
+
+def one_hot(frame: pd.DataFrame) -> tuple[Floats, tuple[str, ...]]:
+    """Turn a frame into floats: numbers first, then one column per level of each category."""
+    names: list[str] = []
+    numeric = [c for c in frame.columns if not _is_category(frame[c])]
+    categories = {c: frame[c].cat.remove_unused_categories().cat for c in frame if c not in numeric}
+    names.extend(map(str, numeric))
+    widths = {c: len(cat.categories) for c, cat in categories.items()}
+    matrix = np.zeros((len(frame), len(numeric) + sum(widths.values())))
+    matrix[:, : len(numeric)] = frame[numeric].to_numpy(dtype=np.float64)
+    line, start = np.arange(len(frame)), len(numeric)
+    for column, cat in categories.items():
+        codes = cat.codes.to_numpy()
+        known = codes >= 0
+        matrix[line[known], start + codes[known]] = 1.0
+        names.extend(f"{column}={level}" for level in cat.categories)
+        start += widths[column]
+    return matrix, tuple(names)
+
+
+def make_transformer(frame: pd.DataFrame) -> Any:
+    """Build the unfitted ColumnTransformer of the ``default`` preparation.
+
+    Numbers: median where missing, then standardised. Categories: one column per level, missing
+    as a level of its own, levels of fewer than ten training rows gathered in one, and levels
+    that training never saw put there too. 0 / 1 columns pass as they are.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A frame with the columns to expect.
+
+    Returns
+    -------
+    sklearn.compose.ColumnTransformer
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+    category = [c for c in frame.columns if _is_category(frame[c])]
+    coded = [c for c in frame.columns if frame[c].dtype == np.int8]
+    number = [c for c in frame.columns if c not in category and c not in coded]
+    return ColumnTransformer(
+        [
+            ("coded", "passthrough", coded),
+            ("number", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), number),
+            (
+                "category",
+                make_pipeline(
+                    FunctionTransformer(_as_text, feature_names_out="one-to-one"),
+                    OneHotEncoder(
+                        handle_unknown="infrequent_if_exist",
+                        min_frequency=10,
+                        sparse_output=False,
+                        feature_name_combiner=_feature_name,
+                    ),
+                ),
+                category,
+            ),
+        ],
+        verbose_feature_names_out=False,
+    )
+
+
+def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(object).where(frame.notna(), MISSING).astype(str)
+
+
+def _feature_name(column: str, level: object) -> str:
+    return f"{column}={level}"
+
+
+def _is_category(column: "pd.Series[Any]") -> bool:
+    return isinstance(column.dtype, pd.CategoricalDtype)
+
+
+def _scaler(scale: Scale) -> Any:
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    return {None: None, "minmax": MinMaxScaler(), "standard": StandardScaler()}[scale]

@@ -1,0 +1,158 @@
+"""Splits into training and test rows, our own and those of the studies, replayed exactly.
+
+================  ==========================================================================
+``holdout``       ours: 70 / 30, seeded by (seed, dataset, repeat)
+``chen``          test = the first ceil(0.3 n) of a permutation of NumPy's legacy generator
+                  seeded with the repeat: scikit-learn's ``train_test_split`` after
+                  ``np.random.seed(repeat)``, as in Chen et al. (2023)
+``aif360``        train = the first int(0.7 n) of the same permutation: AIF360's ``split``
+                  with ``shuffle=True``, as in Fairea (Hort et al. 2021)
+``evt``           ours: 60 / 20 / 20 with a validation part, the proportions of Monjezi et
+                  al. (2025), seeded by (seed, dataset, repeat)
+================  ==========================================================================
+"""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._registry import Registry
+from isonomy.data.dataset import Dataset
+from isonomy.errors import InputError
+
+__all__ = ["SPLITTERS", "Split", "make_splits"]
+
+Rows = NDArray[np.intp]
+Parts = tuple[Rows, Rows, Rows | None]
+
+SPLITTERS: Registry[Callable[[int, str, int, int], Parts]] = Registry("splitter")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The rows to learn from and the rows to test on, as positions in the dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        The name of the dataset.
+    repeat : int
+        Which repeat this is, from 0.
+    seed : int
+        The seed of the study.
+    train, test : array of int
+        Row positions.
+    validation : array of int, optional
+        Row positions of a part to tune on.
+    splitter : str
+        The recipe that made it.
+    """
+
+    dataset: str
+    repeat: int
+    seed: int
+    train: Rows
+    test: Rows
+    validation: Rows | None = None
+    splitter: str = "holdout"
+
+
+def make_splits(
+    dataset: Dataset,
+    repeats: int = 1,
+    seed: int = 0,
+    *,
+    splitter: str = "holdout",
+    rows: ArrayLike | None = None,
+) -> list[Split]:
+    """Split a dataset into training and test rows, several times over.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What to split.
+    repeats : int, default 1
+        How many splits.
+    seed : int, default 0
+        The seed of the study. The recipes of the studies use seed + repeat.
+    splitter : str, default "holdout"
+        The recipe: ``holdout``, ``chen``, ``aif360`` or ``evt``.
+    rows : array of int or of bool, optional
+        The rows to split, by default all. A study that first drops rows with missing values
+        splits what is left: ``rows=isonomy.data.rows_of(dataset, "chen")``.
+
+    Returns
+    -------
+    list of Split
+
+    Examples
+    --------
+    >>> from isonomy.data import load
+    >>> first, second = make_splits(load("synthetic", n=10), repeats=2, splitter="chen")
+    >>> first.test.tolist(), len(first.train)
+    ([2, 8, 4], 7)
+    """
+    if repeats < 1:
+        raise InputError(f"repeats must be at least 1; got {repeats}.")
+    make = SPLITTERS[splitter]
+    chosen = np.arange(len(dataset)) if rows is None else np.asarray(rows)
+    chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.intp)
+    if len(chosen) < 5:
+        raise InputError(f"A split needs at least 5 rows; got {len(chosen)}.")
+    splits = []
+    for repeat in range(repeats):
+        train, test, validation = make(len(chosen), dataset.name, seed, repeat)
+        splits.append(
+            Split(
+                dataset=dataset.name,
+                repeat=repeat,
+                seed=seed,
+                train=chosen[train],
+                test=chosen[test],
+                validation=None if validation is None else chosen[validation],
+                splitter=SPLITTERS.resolve(splitter),
+            )
+        )
+    return splits
+
+
+@SPLITTERS.register("holdout")
+def _holdout(n: int, name: str, seed: int, repeat: int) -> Parts:
+    order = _order(n, name, seed, repeat)
+    cut = int(np.floor(0.7 * n))
+    return order[:cut], order[cut:], None
+
+
+@SPLITTERS.register("evt")
+def _evt(n: int, name: str, seed: int, repeat: int) -> Parts:
+    order = _order(n, name, seed, repeat)
+    first, second = int(np.floor(0.6 * n)), int(np.floor(0.8 * n))
+    return order[:first], order[second:], order[first:second]
+
+
+@SPLITTERS.register("chen")
+def _chen(n: int, name: str, seed: int, repeat: int) -> Parts:
+    order = _legacy(n, seed + repeat)
+    cut = ceil(0.3 * n)
+    return order[cut:], order[:cut], None
+
+
+@SPLITTERS.register("aif360", aliases=("fairea",))
+def _aif360(n: int, name: str, seed: int, repeat: int) -> Parts:
+    order = _legacy(n, seed + repeat)
+    cut = int(0.7 * n)
+    return order[:cut], order[cut:], None
+
+
+def _order(n: int, name: str, seed: int, repeat: int) -> Rows:
+    # crc32 and not hash(): the same in every process and on every machine.
+    key = (seed, zlib.crc32(name.encode()), repeat)
+    return np.random.default_rng(key).permutation(n).astype(np.intp)
+
+
+def _legacy(n: int, seed: int) -> Rows:
+    return np.random.RandomState(seed).permutation(n).astype(np.intp)
