@@ -1,6 +1,6 @@
 """Audit a classifier, mitigate its bias, judge the trade-off, test the tail."""
 
-from isonomy.audit import Audit, audit, audit_counts
+from isonomy.audit import Audit, audit, audit_counts, audit_file
 from isonomy.metrics import METRICS, Counts, Metric, get_metric
 
 __version__ = "0.1.0.dev0"
@@ -13,5 +13,6 @@ __all__ = [
     "__version__",
     "audit",
     "audit_counts",
+    "audit_file",
     "get_metric",
 ]

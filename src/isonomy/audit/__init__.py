@@ -2,7 +2,7 @@
 
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
-from isonomy.audit.run import audit, audit_counts
+from isonomy.audit.run import audit, audit_counts, audit_file
 from isonomy.audit.unexamined import looks_protected
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "GroupRate",
     "audit",
     "audit_counts",
+    "audit_file",
     "looks_protected",
 ]

@@ -155,7 +155,7 @@ def gap(
     """Measure one gap of one attribute and judge it."""
     known = {"compare": how} if "compare" in metric.parameters else {}
     value = float(metric.fn(counts, **{**metric.parameters, **known}))
-    low, high = percentile_interval(metric(drawn, **known), level=level)
+    low, high = _around(value, *percentile_interval(metric(drawn, **known), level=level))
     rows = None if metric.denominators is None else int(metric.denominators(counts, compare=how))
     reason = metric.undefined(counts, **known)
     verdict, why = _verdict(value, float(low), float(high), accept, rows, metric.goal == "one")
@@ -174,6 +174,11 @@ def gap(
         verdict=verdict,
         reason=reason if verdict == "undefined" and reason else why,
     )
+
+
+def _around(value: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """Let an interval reach the value itself: resamples of a largest gap lean away from zero."""
+    return np.fmin(low, value), np.fmax(high, value)
 
 
 def _verdict(
@@ -218,7 +223,9 @@ def each_group(
         if metric.kind != "group" or "compare" not in metric.parameters:
             continue
         values = np.atleast_1d(metric.fn(counts, compare="each"))
-        low, high = percentile_interval(metric(drawn, compare="each"), level=level)
+        low, high = _around(
+            values, *percentile_interval(metric(drawn, compare="each"), level=level)
+        )
         for k, name in enumerate(names):
             pair = _pair(counts, counts.labels().index(name))
             assert metric.denominators is not None
@@ -240,17 +247,23 @@ def each_group(
 
 
 def _pair(counts: Counts, group: int) -> Counts:
-    """Keep one group and the privileged ones."""
+    """Keep one group, named unprivileged, and the privileged ones, merged."""
     mask = counts.is_privileged()
     assert mask is not None
-    keep = mask.copy()
-    keep[group] = True
+
+    def pick(cells: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return None if cells is None else np.stack([cells[group], cells[mask].sum(axis=0)])
+
+    n = pick(counts.n)
+    assert n is not None
     return replace(
         counts,
-        n=counts.n[keep],
-        w=None if counts.w is None else counts.w[keep],
-        w2=None if counts.w2 is None else counts.w2[keep],
-        groups=tuple(g for g, k in zip(counts.groups, keep, strict=True) if k),
+        n=n,
+        w=pick(counts.w),
+        w2=pick(counts.w2),
+        attributes=("group",),
+        groups=((counts.labels()[group].replace(MISSING, "missing"),), ("privileged",)),
+        privileged={"group": ("privileged",)},
     )
 
 
@@ -364,12 +377,12 @@ def notes(
                 f"No privileged group was declared for {attribute}: the largest rate is compared "
                 f"with the smallest, and intervals of such gaps lean away from zero."
             )
-        missing = [
-            g for g, label in zip(part.groups, part.labels(), strict=True) if MISSING in label
-        ]
-        if missing:
-            rows = sum(int(part.n[part.groups.index(g)].sum()) for g in missing)
-            out.append(f"{rows:,} rows have no known {attribute}; they are a group of their own.")
+        unknown = np.array([MISSING in g for g in part.groups])
+        if unknown.any() and len(part.attributes) == 1:
+            out.append(
+                f"{int(part.n[unknown].sum()):,} rows have no known {attribute}; they are a group "
+                f"of their own and not counted as unprivileged."
+            )
         small = [
             label for label, n in zip(part.labels(), part.n.sum(axis=(-1, -2)), strict=True)
             if n < FEWEST_ROWS

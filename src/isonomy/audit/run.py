@@ -1,6 +1,7 @@
 """The doors of an audit: arrays or counts."""
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ from isonomy.audit.unexamined import looks_protected
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric
 from isonomy.metrics.gaps import default_comparison
-from isonomy.metrics.tally import attribute_columns, group_index
+from isonomy.metrics.query import banded, columns_of, connect, quoted, score_histogram
+from isonomy.metrics.tally import attribute_columns, check_columns, group_index
 
-__all__ = ["audit", "audit_counts"]
+__all__ = ["audit", "audit_counts", "audit_file"]
+
+EXACT_ROWS = 2_000_000
+"""Scores of a file with more rows than this are read as a histogram by the file's engine."""
 
 
 def audit(
@@ -227,3 +232,74 @@ def audit_counts(
             "weighted": counts.weighted,
         },
     )
+
+
+def audit_file(
+    source: str | os.PathLike[str],
+    *,
+    label: str,
+    prediction: str,
+    sensitive: str | Sequence[str],
+    score: str | None = None,
+    weight: str | None = None,
+    table: str | None = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    favorable: Any = None,
+    privileged: Any = None,
+    **options: Any,
+) -> Audit:
+    """Audit a Parquet, CSV or DuckDB file of predictions; its rows stay in the file.
+
+    Parameters
+    ----------
+    source : path
+        The file.
+    label, prediction, sensitive, score, weight : str
+        Columns; ``sensitive`` may name several. Scores of more than two million rows are read as
+        a histogram, and what that can do to the AUC is stated.
+    table : str, optional
+        Table of a DuckDB file.
+    bins : mapping of attribute to cut points, optional
+        Cuts a number such as age into bands: ``{"age": [25, 60]}``.
+    favorable, privileged
+        As in :func:`audit`.
+    **options
+        ``intersections``, ``metrics``, ``thresholds``, ``level``, ``resamples`` and
+        ``random_state``, as in :func:`audit`.
+    """
+    names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    columns = columns_of(source, table)
+    check_columns([c for c in (score,) if c], columns)
+    counts = Counts.from_query(
+        source,
+        label=label,
+        prediction=prediction,
+        sensitive=names,
+        weight=weight,
+        table=table,
+        bins=bins,
+        favorable=favorable,
+        privileged=privileged,
+    )
+    used = {label, prediction, score, weight}
+    options["columns"] = [c for c in columns if c not in used]
+    if score is None:
+        return audit_counts(counts, **options)
+    if counts.n.sum() > EXACT_ROWS:
+        histogram = score_histogram(
+            source, counts, label=label, score=score, weight=weight, table=table, bands=bins
+        )
+        return audit_counts(counts, table=histogram, **options)
+    connection, reader = connect(source, table)
+    wanted = [quoted(c) for c in (label, score, *([weight] if weight else []))]
+    wanted += [f"{banded(a, bins)} AS {quoted(a)}" for a in names]
+    with connection:
+        frame = connection.execute(f"SELECT {', '.join(wanted)} FROM {reader}").df()
+    histogram, exact = _score_table(
+        frame[label],
+        frame[score],
+        None if weight is None else frame[weight],
+        attribute_columns(frame[names]),
+        counts,
+    )
+    return audit_counts(counts, table=histogram, exact_scores=exact, **options)

@@ -20,7 +20,10 @@ app = typer.Typer(
 )
 
 # One line per command group: the file in this room, whose `register(app)` adds its commands.
-GROUPS: tuple[str, ...] = ()
+GROUPS: tuple[str, ...] = (
+    "audit",
+    "metrics",
+)
 
 
 def _version(value: bool) -> None:

@@ -1,7 +1,7 @@
 """The tensor of counts behind every group-fairness quantity."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import listed, match_values, resolve_favorable
+from isonomy._validate import MISSING, listed, match_values, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics import tally
 
@@ -130,6 +130,7 @@ class Counts:
         sensitive: str | list[str],
         weight: str | None = None,
         table: str | None = None,
+        bins: Mapping[str, Sequence[float]] | None = None,
         favorable: Any = None,
         privileged: Any = None,
     ) -> Self:
@@ -142,11 +143,13 @@ class Counts:
             glob of the first two.
         table : str, optional
             The table of a DuckDB file; may be left out when it has only one.
+        bins : mapping of attribute to cut points, optional
+            Cuts a number such as age into bands: ``{"age": [25, 60]}``.
         """
         names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
         from isonomy.metrics.query import from_query
 
-        cells = from_query(source, label, prediction, names, weight, table)
+        cells = from_query(source, label, prediction, names, weight, table, bins)
         return cls.from_cells(cells, favorable=favorable, privileged=privileged)
 
     @classmethod
@@ -260,7 +263,10 @@ class Counts:
         )
 
     def by_privilege(self) -> Self:
-        """Merge the groups into two: unprivileged first, privileged second."""
+        """Merge the groups into two: unprivileged first, privileged second.
+
+        Rows whose attribute is missing are not known to be either, so they are left out.
+        """
         mask = self.is_privileged()
         if mask is None:
             undeclared = [a for a in self.attributes if a not in self.privileged]
@@ -268,14 +274,24 @@ class Counts:
                 f"The privileged group of {listed(undeclared)} must be declared for a signed "
                 f"comparison: pass privileged={{{undeclared[0]!r}: ...}}, or compare='max_min'."
             )
-        if not mask.any() or mask.all():
-            which = "privileged in all of" if not mask.any() else "unprivileged in any of"
+        known = np.array([MISSING not in g for g in self.groups])
+        if not (mask & known).any() or not (~mask & known).any():
+            which = (
+                "privileged in all of" if not mask.any() else "known to be unprivileged in any of"
+            )
             raise InputError(f"No group is {which} {listed(self.attributes)}.")
         names = (("unprivileged",), ("privileged",))
-        out = self._regroup(mask.astype(np.intp), names)
+        index = np.where(mask, 1, np.where(known, 0, 2)).astype(np.intp)
+        out = self._regroup(index, (*names, (MISSING,)))
         attribute = " & ".join(self.attributes)
         return replace(
-            out, attributes=(attribute,), privileged={attribute: ("privileged",)}, groups=names
+            out,
+            n=out.n[..., :2, :, :],
+            w=None if out.w is None else out.w[..., :2, :, :],
+            w2=None if out.w2 is None else out.w2[..., :2, :, :],
+            attributes=(attribute,),
+            privileged={attribute: ("privileged",)},
+            groups=names,
         )
 
     def overall(self) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._validate import MISSING
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import METRICS, Goal, Metric
@@ -24,7 +25,10 @@ COMPARISONS: tuple[Comparison, ...] = ("privileged", "max_min", "each")
 def default_comparison(counts: Counts) -> Comparison:
     """Compare with the privileged group where it is declared, else largest with smallest."""
     mask = counts.is_privileged()
-    return "privileged" if mask is not None and mask.any() and not mask.all() else "max_min"
+    if mask is None or not mask.any():
+        return "max_min"
+    known = np.array([MISSING not in g for g in counts.groups])
+    return "privileged" if (~mask & known).any() else "max_min"
 
 
 def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Comparison]:

@@ -4,7 +4,8 @@ The rows never enter Python; one GROUP BY gives the cells.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,15 @@ from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.scores import ScoreTable
 from isonomy.metrics.tally import (
-    MOST_GROUPS,
     Cells,
     check_columns,
     check_weight_sums,
     from_rows,
-    too_many,
 )
 
 __all__ = [
+    "Bins",
+    "banded",
     "columns_of",
     "connect",
     "from_query",
@@ -40,23 +41,40 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+Bins = Mapping[str, Sequence[float]]
+
+
+def banded(name: str, bins: Bins | None = None) -> str:
+    """Write a column for SQL, cut into bands where cuts are given for it."""
+    column = quoted(name)
+    cuts = sorted((bins or {}).get(name, ()))
+    if not cuts:
+        return column
+    low = [f"{cut:g}" for cut in cuts]
+    bands = [f"under {low[0]}"] + [f"{a} to {b}" for a, b in pairwise(low)]
+    cases = " ".join(
+        f"WHEN {column} < {cut!r} THEN '{band}'" for cut, band in zip(cuts, bands, strict=True)
+    )
+    return f"CASE WHEN {column} IS NULL THEN NULL {cases} ELSE '{low[-1]} and over' END"
+
+
 def group_query(
-    source: str, label: str, prediction: str, sensitive: Sequence[str], weight: str | None = None
+    source: str,
+    label: str,
+    prediction: str,
+    sensitive: Sequence[str],
+    weight: str | None = None,
+    bins: Bins | None = None,
 ) -> str:
     """Write the one GROUP BY that counts ``source`` (a table name or a reader call)."""
-    keys = [*sensitive, label, prediction]
-    names = [*sensitive, "y_true", "y_pred"]
-    columns = [
-        quoted(k) if k == name else f"{quoted(k)} AS {quoted(name)}"
-        for k, name in zip(keys, names, strict=True)
-    ]
+    keys = [*(banded(a, bins) for a in sensitive), quoted(label), quoted(prediction)]
+    names = [quoted(name) for name in (*sensitive, "y_true", "y_pred")]
+    columns = [k if k == name else f"{k} AS {name}" for k, name in zip(keys, names, strict=True)]
     columns.append("COUNT(*) AS n")
     if weight:
         w = f"CAST({quoted(weight)} AS DOUBLE PRECISION)"
         columns += [f"SUM({w}) AS w", f"SUM({w} * {w}) AS w2"]
-    return (
-        f"SELECT {', '.join(columns)}\nFROM {source}\nGROUP BY {', '.join(quoted(k) for k in keys)}"
-    )
+    return f"SELECT {', '.join(columns)}\nFROM {source}\nGROUP BY {', '.join(keys)}"
 
 
 def connect(source: str | os.PathLike[str], table: str | None = None) -> tuple[Any, str]:
@@ -126,6 +144,7 @@ def from_query(
     sensitive: Sequence[str],
     weight: str | None,
     table: str | None,
+    bins: Bins | None = None,
 ) -> Cells:
     """Count a file with DuckDB; only the cells come back."""
     import duckdb
@@ -135,7 +154,8 @@ def from_query(
         try:
             known = _columns(connection, reader)
             check_columns([*sensitive, label, prediction, *([weight] if weight else [])], known)
-            sql = group_query(reader, label, prediction, sensitive, weight)
+            check_columns(list(bins or {}), known)
+            sql = group_query(reader, label, prediction, sensitive, weight, bins)
             if weight:  # nulls vanish in a sum and negatives cancel: count both in the same pass
                 w = quoted(weight)
                 extra = f", COUNT(*) FILTER ({w} IS NULL) AS absent, MIN({w}) AS least\nFROM"
@@ -148,8 +168,6 @@ def from_query(
     if weight:
         check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]
-    if len(rows) > MOST_GROUPS * 16:
-        raise InputError(too_many(" & ".join(sensitive), len(rows)))
     return from_rows(rows, sensitive, weighted=bool(weight))
 
 
@@ -224,6 +242,7 @@ def score_histogram(
     score: str,
     weight: str | None = None,
     table: str | None = None,
+    bands: Bins | None = None,
     bins: int = 4096,
 ) -> ScoreTable:
     """Make the histogram of a score column in the file's own engine.
@@ -236,7 +255,7 @@ def score_histogram(
     connection, reader = connect(source, table)
     s = f"CAST({quoted(score)} AS DOUBLE)"
     w = f"CAST({quoted(weight)} AS DOUBLE)" if weight else "1.0"
-    keys = ", ".join(quoted(c) for c in (*counts.attributes, label))
+    keys = ", ".join([*(banded(a, bands) for a in counts.attributes), quoted(label)])
     tiny = repr(float(np.finfo(np.float64).eps))
     with connection:
         try:

@@ -25,8 +25,8 @@ __all__ = [
     "too_many",
 ]
 
-MOST_GROUPS = 1000
-"""More groups than this and a column is not a protected attribute but an identifier."""
+MOST_VALUES = 100
+"""A column with more values than this is not a protected attribute but a measurement or a name."""
 
 Floats = NDArray[np.float64]
 
@@ -205,7 +205,7 @@ def _join(columns: Mapping[str, Any], rows: int) -> tuple[NDArray[np.intp], list
         if (codes < 0).any():
             codes = np.where(codes < 0, len(found), codes)
             found = [*found, MISSING]
-        if len(found) > MOST_GROUPS:
+        if len(found) > MOST_VALUES:
             raise InputError(too_many(name, len(found)))
         size *= len(found)
         if size > 10**6:
@@ -238,8 +238,8 @@ def _label(code: int, levels: list[list[Any]]) -> tuple[Any, ...]:
 def too_many(name: str, found: int) -> str:
     """Say that a column is an identifier rather than a protected attribute."""
     return (
-        f"A protected attribute must have at most {MOST_GROUPS:,} values; {name!r} has {found:,}: "
-        f"group it first (for instance age into bands)."
+        f"A protected attribute must have at most {MOST_VALUES:,} values; {name!r} has {found:,}: "
+        f"group it first (on the command line --bins {name}=25,40,60)."
     )
 
 
@@ -274,6 +274,10 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
     true = sorted({row[k] for row in table}, key=sort_key)
     classes, _, _ = _unify(true, sorted({row[k + 1] for row in table}, key=sort_key))
     groups = tuple(sorted({tuple(row[:k]) for row in table}, key=sort_key))
+    for k_th, name in enumerate(attributes):
+        found = len({g[k_th] for g in groups})
+        if found > MOST_VALUES:
+            raise InputError(too_many(name, found))
     _several_groups(attributes, groups)
     group_at = {g: i for i, g in enumerate(groups)}
     class_at = {c: i for i, c in enumerate(classes)}

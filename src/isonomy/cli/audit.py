@@ -1,0 +1,325 @@
+"""``isonomy audit``: disparities of a file of predictions, with intervals and verdicts."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from isonomy.cli.output import (
+    check_writable,
+    console,
+    interval,
+    messages,
+    number,
+    write_json,
+    write_page,
+)
+from isonomy.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from isonomy.audit import Audit, Finding
+
+__all__ = ["register"]
+
+COLOURS = {
+    "within": "green",
+    "violated": "bold red",
+    "insufficient evidence": "yellow",
+    "undefined": "magenta",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("audit")(audit_command)
+
+
+def audit_command(
+    file: str = typer.Argument(
+        ..., help="A Parquet, CSV or DuckDB file; a table's name with --print-sql."
+    ),
+    label: str = typer.Option("y_true", "--label", help="Column of the true labels."),
+    prediction: str = typer.Option("y_pred", "--prediction", help="Column of the predictions."),
+    sensitive: list[str] = typer.Option(
+        [], "--sensitive", "--attribute", help="Column of a protected attribute; may be repeated."
+    ),
+    score: str | None = typer.Option(
+        None, "--score", help="Column with the probability of the favourable outcome."
+    ),
+    privileged: list[str] = typer.Option(
+        [], "--privileged", help="ATTRIBUTE=VALUE of the group to compare with; may be repeated."
+    ),
+    favorable: list[str] = typer.Option(
+        [], "--favorable", "--favourable", help="The label that is good to get; may be repeated."
+    ),
+    intersections: bool = typer.Option(
+        False, "--intersections", help="Audit the intersections of all attributes too."
+    ),
+    weight: str | None = typer.Option(None, "--weight", help="Column of weights."),
+    table: str | None = typer.Option(None, "--table", help="Table of a DuckDB file."),
+    bins: list[str] = typer.Option(
+        [], "--bins", help="ATTRIBUTE=CUT,CUT,...: cut a number such as age into bands."
+    ),
+    metric: list[str] = typer.Option(
+        [], "--metric", help="Group metric to judge (see `isonomy metrics`); may be repeated."
+    ),
+    threshold: list[str] = typer.Option(
+        [],
+        "--threshold",
+        help="METRIC=NUMBER, or difference=NUMBER / ratio=NUMBER for all of a kind.",
+    ),
+    level: float = typer.Option(0.95, "--level", help="Confidence level of the intervals."),
+    resamples: int = typer.Option(2000, "--resamples", help="Bootstrap resamples."),
+    seed: int = typer.Option(0, "--seed", help="Seed of the resamples."),
+    fail_on: list[str] = typer.Option(
+        [], "--fail-on", help="Exit with 1 when this metric (or 'any') violates its threshold."
+    ),
+    counts: bool = typer.Option(
+        False, "--counts", help="FILE holds counts, as the query of --print-sql gives them."
+    ),
+    print_sql: bool = typer.Option(
+        False, "--print-sql", help="Print the one GROUP BY to run in a warehouse, and stop."
+    ),
+    json_file: str | None = typer.Option(
+        None, "--json", help="Write the result as data; - is standard output."
+    ),
+    html_file: str | None = typer.Option(
+        None, "--html", help="Write the result as one self-contained page."
+    ),
+) -> None:
+    """Audit predictions: rates by group, gaps with intervals, and a verdict on each.
+
+    Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: something is wrong
+    with what was given.
+    """
+    if not sensitive and not counts:
+        raise InputError(
+            "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
+        )
+    if print_sql:
+        typer.echo(_query(file, label, prediction, sensitive, score, weight, _cuts(bins)))
+        return
+    check_writable(json_file)
+    check_writable(html_file)
+    from isonomy.audit import audit_counts, audit_file
+    from isonomy.metrics import Counts, get_metric
+    from isonomy.metrics.query import read_counts
+
+    gates = [get_metric(m).name for m in fail_on if m != "any"]
+    options: dict[str, Any] = {
+        "intersections": intersections,
+        "metrics": metric or None,
+        "thresholds": _numbers(threshold),
+        "level": level,
+        "resamples": resamples,
+        "random_state": seed,
+    }
+    named = {"favorable": favorable or None, "privileged": _pairs(privileged) or None}
+    with messages().status(f"counting {file} ..."):
+        if counts:
+            if score:
+                raise InputError("--score needs rows; leave it out with --counts.")
+            cells = read_counts(file, sensitive, table)
+            found = audit_counts(Counts.from_cells(cells, **named), **options)
+        else:
+            found = audit_file(
+                file,
+                label=label,
+                prediction=prediction,
+                sensitive=sensitive,
+                score=score,
+                weight=weight,
+                table=table,
+                bins=_cuts(bins),
+                **named,
+                **options,
+            )
+    screen = console(json_file)
+    show(found, screen, file)
+    if json_file:
+        write_json(json_file, {"file": file, **found.to_dict()})
+    if html_file:
+        from isonomy.report.html import audit_page
+
+        write_page(html_file, audit_page(found, title=file))
+        screen.print(f"Report: {html_file}")
+    violated = found.violated(*gates) if fail_on else ()
+    if violated:
+        names = ", ".join(f"{f.name} ({f.attribute})" for f in violated)
+        messages().print(f"isonomy: thresholds violated: {names}", soft_wrap=True)
+        raise typer.Exit(1)
+
+
+def _query(
+    table: str,
+    label: str,
+    prediction: str,
+    sensitive: list[str],
+    score: str | None,
+    weight: str | None,
+    bins: dict[str, list[float]],
+) -> str:
+    from isonomy.metrics.query import group_query, quoted
+
+    if score:
+        raise InputError("--score needs rows; leave it out with --print-sql.")
+    source = ".".join(quoted(part) for part in table.split("."))
+    return group_query(source, label, prediction, sensitive, weight, bins) + ";"
+
+
+def _cuts(given: list[str]) -> dict[str, list[float]]:
+    out = {}
+    for text in given:
+        attribute, _, cuts = text.partition("=")
+        try:
+            out[attribute] = [float(cut) for cut in cuts.split(",")]
+        except ValueError:
+            raise InputError(f"--bins must be ATTRIBUTE=CUT,CUT,...; got {text!r}.") from None
+    return out
+
+
+def _pairs(given: list[str]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for text in given:
+        attribute, sign, value = text.partition("=")
+        if not sign or not attribute:
+            raise InputError(f"--privileged must be ATTRIBUTE=VALUE; got {text!r}.")
+        out.setdefault(attribute, []).append(value)
+    return out
+
+
+def _numbers(given: list[str]) -> dict[str, float]:
+    out = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        try:
+            out[name] = float(value)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise InputError(f"--threshold must be METRIC=NUMBER; got {text!r}.")
+    return out
+
+
+# ---------------------------------------------------------------------- the screen
+
+
+def show(found: "Audit", screen: "Console", title: str) -> None:
+    """Print an audit as tables."""
+    from rich.table import Table
+
+    counts = found.counts
+    screen.print(
+        f"\n[bold]Audit of {title}[/bold]  {int(counts.n.sum()):,} rows"
+        f"{', weighted' if counts.weighted else ''}; favourable: "
+        f"{', '.join(str(v) for v in counts.favorable)}; "
+        f"{found.settings['level']:.0%} intervals from {found.settings['resamples']:,} resamples\n"
+    )
+    overall = Table(title="Overall", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for heading in ("metric", "value", "interval"):
+        overall.add_column(heading, justify="left" if heading == "metric" else "right")
+    for f in found.metrics:
+        if f.attribute is None:
+            overall.add_row(f.name, number(f.value), interval(f.low, f.high))
+    screen.print(overall)
+
+    for attribute in dict.fromkeys(r.attribute for r in found.groups):
+        screen.print()
+        screen.print(_rates_table(found, attribute, scores=False))
+        if any(r.attribute == attribute and r.name == "roc_auc" for r in found.groups):
+            screen.print()
+            screen.print(_rates_table(found, attribute, scores=True))
+        gaps = [f for f in found.metrics if f.attribute == attribute]
+        if gaps:
+            screen.print()
+            screen.print(
+                _gap_table(gaps, f"Gaps by {attribute}: {gaps[0].comparison}", screen.width)
+            )
+        each = [f for f in found.comparisons if f.attribute == attribute]
+        worth = [f for f in each if f.verdict in {"violated", "undefined"}]
+        if each:
+            hidden = len(each) - len(worth)
+            if worth:
+                screen.print()
+                screen.print(
+                    _gap_table(worth, f"Single groups of {attribute}", screen.width, single=True)
+                )
+            screen.print(
+                f"[dim]{hidden} of {len(each)} comparisons of single groups are not shown: "
+                f"within, or insufficient evidence (--json has them all).[/dim]"
+            )
+    screen.print()
+    for note in found.notes:
+        screen.print(f"[yellow]Note[/yellow] {note}")
+    if found.unexamined:
+        screen.print(
+            f"[yellow]Unexamined[/yellow] These columns look protected and were not asked about: "
+            f"{', '.join(found.unexamined)}"
+        )
+    screen.print(_summary(found))
+
+
+def _rates_table(found: "Audit", attribute: str, *, scores: bool) -> Any:
+    from rich.table import Table
+
+    from isonomy.metrics import RATES
+
+    rates = [
+        r for r in found.groups if r.attribute == attribute and (r.name not in RATES) == scores
+    ]
+    names = list(dict.fromkeys((r.name, r.label) for r in rates))
+    sizes = found.sizes[found.sizes["attribute"] == attribute].set_index("group")
+    title = f"{'Scores' if scores else 'Rates'} by {attribute}"
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("group", no_wrap=True)
+    table.add_column("rows", justify="right")
+    for _, heading in names:
+        table.add_column(heading, justify="right")
+    for group in dict.fromkeys(r.group for r in rates):
+        mine = {r.name: r for r in rates if r.group == group}
+        row = [f"{group} *" if sizes.loc[group, "privileged"] else group]
+        row.append(f"{int(str(sizes.loc[group, 'rows'])):,}")
+        for name, _ in names:
+            r = mine[name]
+            weak = r.reason is not None
+            text = f"{number(r.value)} [dim]±{max(r.high - r.value, r.value - r.low):.3f}[/dim]"
+            text = "undefined" if r.value != r.value else text
+            row.append(f"[yellow]{text}[/yellow]" if weak else text)
+        table.add_row(*row)
+    if sizes["privileged"].any():
+        table.caption = "* privileged"
+        table.caption_justify = "left"
+    return table
+
+
+def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = False) -> Any:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("metric", no_wrap=True)
+    if single:
+        table.add_column("groups")
+    for heading in ("value", "interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    wide = width >= (150 if single else 120)
+    table.add_column("because" if wide else "")
+    for f in rows:
+        verdict = f.verdict or ""
+        colour = COLOURS.get(verdict, "default")
+        cells = [f.name, *([f.comparison or ""] if single else [])]
+        table.add_row(
+            *cells,
+            number(f.value),
+            interval(f.low, f.high),
+            f"[{colour}]{verdict}[/{colour}]" if verdict else "",
+            f"[dim]{f.reason or ''}[/dim]" if wide or verdict == "undefined" else "",
+        )
+    return table
+
+
+def _summary(found: "Audit") -> str:
+    tally = {v: sum(f.verdict == v for f in found.metrics) for v in COLOURS}
+    words = [f"[{COLOURS[v]}]{n} {v}[/{COLOURS[v]}]" for v, n in tally.items() if n]
+    return f"\nVerdicts: {', '.join(words) or 'none'}."

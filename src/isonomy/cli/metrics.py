@@ -1,0 +1,76 @@
+"""``isonomy metrics``: what is measured, and how to read it."""
+
+from typing import Any
+
+import typer
+
+from isonomy.cli.output import console, write_json
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("metrics")(metrics_command)
+
+
+def metrics_command(
+    name: str | None = typer.Argument(None, help="A metric to explain; all are listed without."),
+    json_file: str | None = typer.Option(
+        None, "--json", help="Write the descriptions as data; - is standard output."
+    ),
+) -> None:
+    """List the metrics, or explain one: formula, sign, range, when not to use it."""
+    from rich.table import Table
+
+    from isonomy.metrics import METRICS, get_metric
+
+    chosen = [get_metric(name)] if name else list(METRICS.values())
+    screen = console(json_file)
+    if json_file:
+        write_json(json_file, {"metrics": [describe(m) for m in chosen]})
+    if name:
+        facts = describe(chosen[0])
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column()
+        for key, value in facts.items():
+            if value not in (None, "", {}, []):
+                table.add_row(key, _written(value))
+        screen.print(table)
+        return
+    for kind in ("performance", "group", "individual"):
+        table = Table(title=f"{kind} metrics", title_justify="left", box=None, padding=(0, 2, 0, 0))
+        for heading in ("name", "short", "best", "needs", "formula"):
+            table.add_column(heading, no_wrap=heading == "name")
+        for m in chosen:
+            if m.kind == kind:
+                table.add_row(m.name, m.label, m.goal, m.needs, m.formula)
+        screen.print(table)
+        screen.print()
+    screen.print("Explain one: isonomy metrics NAME")
+
+
+def describe(metric: Any) -> dict[str, Any]:
+    """Give what a metric says about itself."""
+    low, high = metric.bounds
+    return {
+        "name": metric.name,
+        "label": metric.label,
+        "kind": metric.kind,
+        "formula": metric.formula,
+        "reading": metric.sign,
+        "best": {"zero": "0", "one": "1", "max": "high", "min": "low"}[metric.goal],
+        "range": f"{low:g} to {high:g}",
+        "needs": metric.needs,
+        "when_not_to_use": metric.avoid,
+        "parameters": {k: None if v is None or v != v else v for k, v in metric.parameters.items()},
+        "aliases": list(metric.aliases),
+        "reference": metric.reference,
+    }
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} = {v}" for k, v in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,79 @@
+"""What every command writes: tables on the screen, data and pages in files."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from isonomy.errors import InputError
+
+__all__ = [
+    "check_writable",
+    "console",
+    "interval",
+    "messages",
+    "number",
+    "write_json",
+    "write_page",
+]
+
+
+def console(json_file: str | None = None) -> Console:
+    """Give the screen; where data goes to standard output, nothing else is printed there."""
+    return Console(quiet=json_file == "-", highlight=False, soft_wrap=False)
+
+
+def messages() -> Console:
+    """Give the place for progress and asides."""
+    return Console(stderr=True, highlight=False)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Write a number for a table."""
+    if value is None or value != value:
+        return "undefined"
+    return f"{value:.{digits}f}"
+
+
+def interval(low: float, high: float, digits: int = 3) -> str:
+    """Write an interval for a table."""
+    if low != low or high != high:
+        return ""
+    return f"[{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def check_writable(file: str | None) -> None:
+    """Raise before any work is done where a result could not be written afterwards."""
+    if file is None or file == "-":
+        return
+    path = Path(file)
+    if path.is_dir():
+        raise InputError(f"A file must be given to write to; {file!r} is a folder.")
+    if not path.parent.is_dir():
+        raise InputError(f"The folder of {file!r} does not exist; make it first.")
+
+
+def write_json(file: str, content: dict[str, Any]) -> None:
+    """Write data to a file, or to standard output for ``-``."""
+    text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
+    if file == "-":
+        sys.stdout.write(text + "\n")
+    else:
+        _write(file, text + "\n")
+
+
+def write_page(file: str, page: str) -> None:
+    """Write one self-contained page."""
+    _write(file, page)
+
+
+def _write(file: str, text: str) -> None:
+    path = Path(file)
+    partial = path.with_name(path.name + ".part")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"{file!r} cannot be written: {error.strerror}.") from None

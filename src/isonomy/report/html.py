@@ -1,0 +1,96 @@
+"""Self-contained pages: no script, no network, nothing beside the file."""
+
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from isonomy import __version__
+
+if TYPE_CHECKING:
+    from isonomy.audit import Audit, Finding
+
+__all__ = ["audit_page", "environment"]
+
+WIDTH = 320.0
+"""Pixels of the strip on which intervals are drawn."""
+
+
+def environment() -> Environment:
+    """Give the templates with the filters that all pages share."""
+    found = Environment(
+        loader=PackageLoader("isonomy.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["number"] = _number
+    found.filters["count"] = lambda n: f"{int(n):,}"
+    found.filters["percent"] = lambda x: f"{100 * x:.1f} %"
+    found.globals["version"] = __version__
+    return found
+
+
+def _number(value: Any, digits: int = 3) -> str:
+    if value is None or value != value:
+        return "undefined"
+    if value in (float("inf"), float("-inf")):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.{digits}f}"
+
+
+def audit_page(found: "Audit", *, title: str) -> str:
+    """Turn an audit into one page."""
+    attributes = list(dict.fromkeys(r.attribute for r in found.groups))
+    sections = []
+    for attribute in attributes:
+        gaps = [f for f in found.metrics if f.attribute == attribute]
+        rates = [r for r in found.groups if r.attribute == attribute]
+        sizes = found.sizes[found.sizes["attribute"] == attribute].to_dict("records")
+        names = list(dict.fromkeys((r.name, r.label) for r in rates))
+        by_group = {s["group"]: {r.name: r for r in rates if r.group == s["group"]} for s in sizes}
+        sections.append(
+            {
+                "attribute": attribute,
+                "comparison": gaps[0].comparison if gaps else None,
+                "gaps": [(f, _strip(f)) for f in gaps],
+                "each": [(f, _strip(f)) for f in found.comparisons if f.attribute == attribute],
+                "sizes": sizes,
+                "names": names,
+                "rates": by_group,
+            }
+        )
+    verdicts = [f.verdict for f in found.metrics if f.verdict]
+    return str(
+        environment()
+        .get_template("audit.html")
+        .render(
+            title=title,
+            audit=found,
+            overall=[f for f in found.metrics if f.attribute is None],
+            sections=sections,
+            verdicts={v: verdicts.count(v) for v in dict.fromkeys(verdicts)},
+            width=WIDTH,
+        )
+    )
+
+
+def _strip(f: "Finding") -> dict[str, float] | None:
+    """Place a value, its interval and its accepted range on a strip."""
+    if f.value != f.value or f.low != f.low or f.accept_low is None or f.accept_high is None:
+        return None
+    ratio = f.accept_low > 0
+    ends = (0.0, 2.0) if ratio else (-0.5, 0.5)
+
+    def place(x: float) -> float:
+        inside = min(max(x, ends[0]), ends[1])
+        return round(WIDTH * (inside - ends[0]) / (ends[1] - ends[0]), 1)
+
+    return {
+        "value": place(f.value),
+        "low": place(f.low),
+        "high": place(f.high),
+        "accept_low": place(f.accept_low),
+        "accept_high": place(f.accept_high),
+        "ideal": place(1.0 if ratio else 0.0),
+    }
