@@ -79,7 +79,8 @@ class Rate:
 
     def __call__(self, counts: Counts) -> Floats:
         """Compute the rate of each group; an empty denominator gives NaN."""
-        return divide(self.numerator(counts), self.denominator(counts))
+        bottom = self.denominator(counts)
+        return divide(self.numerator(counts), np.where(bottom > 0, bottom, np.nan))
 
 
 RATES: Registry[Rate] = Registry("rate")

@@ -28,6 +28,8 @@ __all__ = [
 MOST_VALUES = 100
 """A column with more values than this is not a protected attribute but a measurement or a name."""
 
+_W, _W2, _ABSENT = "__weight", "__weight_squared", "__weight_absent"
+
 Floats = NDArray[np.float64]
 
 
@@ -337,13 +339,19 @@ def from_frame(
         )
     sums = [nw.len().alias("n")]
     if weight:
+        # a sum skips nulls, so they are counted; some engines add up plain columns only
         w = nw.col(weight)
-        # a sum skips nulls, so they are counted, and so are negatives
+        table = table.select(
+            *names,
+            w.alias(_W),
+            (w * w).alias(_W2),
+            nw.when(w.is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(_ABSENT),
+        )
         sums += [
-            w.sum().alias("w"),
-            (w * w).sum().alias("w2"),
-            w.is_null().sum().alias("absent"),
-            w.min().alias("least"),
+            nw.col(_W).sum().alias("w"),
+            nw.col(_W2).sum().alias("w2"),
+            nw.col(_ABSENT).sum().alias("absent"),
+            nw.col(_W).min().alias("least"),
         ]
     grouped = table.group_by(*names).agg(*sums).collect()
     columns = [grouped[c].to_list() for c in grouped.columns]

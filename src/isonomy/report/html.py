@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from isonomy import __version__
+from isonomy.metrics import RATES
 
 if TYPE_CHECKING:
     from isonomy.audit import Audit, Finding
 
 __all__ = ["audit_page", "environment"]
 
-WIDTH = 320.0
+WIDTH = 220.0
 """Pixels of the strip on which intervals are drawn."""
 
 
@@ -48,6 +49,10 @@ def audit_page(found: "Audit", *, title: str) -> str:
         rates = [r for r in found.groups if r.attribute == attribute]
         sizes = found.sizes[found.sizes["attribute"] == attribute].to_dict("records")
         names = list(dict.fromkeys((r.name, r.label) for r in rates))
+        columns = [
+            [n for n in names if n[0] in RATES],
+            [n for n in names if n[0] not in RATES],
+        ]
         by_group = {s["group"]: {r.name: r for r in rates if r.group == s["group"]} for s in sizes}
         sections.append(
             {
@@ -56,11 +61,12 @@ def audit_page(found: "Audit", *, title: str) -> str:
                 "gaps": [(f, _strip(f)) for f in gaps],
                 "each": [(f, _strip(f)) for f in found.comparisons if f.attribute == attribute],
                 "sizes": sizes,
-                "names": names,
+                "columns": [c for c in columns if c],
                 "rates": by_group,
             }
         )
-    verdicts = [f.verdict for f in found.metrics if f.verdict]
+    order = ("violated", "insufficient evidence", "undefined", "within")
+    tally = {v: sum(f.verdict == v for f in found.metrics) for v in order}
     return str(
         environment()
         .get_template("audit.html")
@@ -69,7 +75,7 @@ def audit_page(found: "Audit", *, title: str) -> str:
             audit=found,
             overall=[f for f in found.metrics if f.attribute is None],
             sections=sections,
-            verdicts={v: verdicts.count(v) for v in dict.fromkeys(verdicts)},
+            verdicts={v: n for v, n in tally.items() if n},
             width=WIDTH,
         )
     )
