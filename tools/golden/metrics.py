@@ -96,12 +96,13 @@ def measure(case: dict[str, Any]) -> dict[str, Any]:
         unprivileged_groups=case["unprivileged_groups"],
         privileged_groups=[case["privileged"]],
     )
-    result: dict[str, Any] = {"gaps": {name: getattr(metric, name)() for name in GAPS}}
+    gaps = {name: getattr(metric, name)() for name in GAPS}
+    rates = {}
     for side, privileged in (("overall", None), ("privileged", True), ("unprivileged", False)):
-        result[side] = {
+        rates[side] = {
             ours: getattr(metric, theirs)(privileged=privileged) for ours, theirs in RATES.items()
         }
-    return result
+    return {"rates": rates, "gaps": gaps}
 
 
 def generate(
