@@ -22,6 +22,7 @@ LEVELS: list[set[str]] = [
     {"studies"},
     {"report"},
     {"testing", "cli"},
+    {"__main__"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 FORBIDDEN = {"utils", "core", "common", "helpers", "config"}

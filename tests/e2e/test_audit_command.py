@@ -1,0 +1,161 @@
+"""``isonomy audit`` as a person at a terminal meets it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+COLUMNS = ["--label", "y", "--prediction", "yhat", "--favorable", "good"]
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "isonomy", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture
+def folder(predictions: pd.DataFrame, tmp_path: Path) -> Path:
+    predictions.to_csv(tmp_path / "p.csv", index=False)
+    predictions.to_parquet(tmp_path / "p.parquet")
+    with duckdb.connect(str(tmp_path / "p.duckdb")) as connection:
+        connection.register("source", predictions)
+        connection.execute("CREATE TABLE preds AS SELECT * FROM source")
+        connection.execute("CREATE TABLE other AS SELECT 1 AS x")
+    return tmp_path
+
+
+def metrics(text: str) -> dict[tuple[str, str | None], dict]:
+    return {(m["name"], m["attribute"]): m for m in json.loads(text)["metrics"]}
+
+
+def test_three_kinds_of_file_and_counts_agree(folder: Path) -> None:
+    options = [*COLUMNS, "--sensitive", "sex", "--attribute", "race", "--privileged", "sex=M"]
+    results = {}
+    for name, more in (("p.csv", []), ("p.parquet", []), ("p.duckdb", ["--table", "preds"])):
+        done = run("audit", name, *options, *more, "--json", "-", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        results[name] = metrics(done.stdout)
+    assert results["p.csv"] == results["p.parquet"] == results["p.duckdb"]
+
+    sql = run(
+        "audit", "--print-sql", "preds", "--label", "y", "--prediction", "yhat",
+        "--sensitive", "sex", "--sensitive", "race", cwd=folder,
+    )  # fmt: skip
+    with duckdb.connect(str(folder / "p.duckdb"), read_only=True) as connection:
+        connection.sql(sql.stdout.strip().rstrip(";")).write_csv(str(folder / "counts.csv"))
+    done = run(
+        "audit", "--counts", "counts.csv", "--sensitive", "sex", "--sensitive", "race",
+        "--favorable", "good", "--privileged", "sex=M", "--json", "-", cwd=folder,
+    )  # fmt: skip
+    assert metrics(done.stdout) == results["p.csv"]
+
+
+def test_weighted_counts_travel_with_their_squares(folder: Path) -> None:
+    common = ["--sensitive", "sex", "--privileged", "sex=M"]
+    sql = run(
+        "audit", "--print-sql", "preds", "--label", "y", "--prediction", "yhat", "--sensitive", "sex",
+        "--weight", "weight", cwd=folder,
+    )  # fmt: skip
+    with duckdb.connect(str(folder / "p.duckdb"), read_only=True) as connection:
+        connection.sql(sql.stdout.strip().rstrip(";")).write_csv(str(folder / "counts.csv"))
+    direct = run(
+        "audit", "p.parquet", *COLUMNS, *common, "--weight", "weight", "--json", "-", cwd=folder
+    )
+    counted = run(
+        "audit", "--counts", "counts.csv", "--favorable", "good", *common, "--json", "-", cwd=folder
+    )
+    one, two = metrics(direct.stdout), metrics(counted.stdout)
+    assert one.keys() == two.keys()
+    for key in one:
+        for field in ("value", "low", "high"):
+            assert one[key][field] == pytest.approx(two[key][field], abs=1e-9)
+
+
+def test_the_page_and_the_screen(folder: Path) -> None:
+    done = run(
+        "audit", "p.csv", *COLUMNS, "--sensitive", "race", "--privileged", "race=a", "--score", "score",
+        "--html", "page.html", "--intersections", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for text in ("Rates by race", "Gaps by race", "roc_auc", "Verdicts:", "Unexamined", "age"):
+        assert text in done.stdout
+    page = (folder / "page.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "statistical_parity_difference" in page
+    assert "http" not in page.lower().replace("<!doctype html>", "")  # nothing is fetched
+    assert "<script" not in page
+
+
+def test_gates(folder: Path) -> None:
+    base = ["audit", "p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "sex=M"]
+    assert run(*base, cwd=folder).returncode == 0
+    strict = run(*base, "--fail-on", "spd", "--threshold", "spd=0.01", cwd=folder)
+    assert strict.returncode == 1
+    assert "thresholds violated: statistical_parity_difference (sex)" in strict.stderr
+    other = run(*base, "--fail-on", "erd", "--threshold", "spd=0.01", cwd=folder)
+    assert other.returncode == 0
+    assert (
+        run(*base, "--fail-on", "any", "--threshold", "difference=0.01", cwd=folder).returncode == 1
+    )
+
+
+def test_age_in_bands(folder: Path) -> None:
+    done = run(
+        "audit", "p.csv", *COLUMNS, "--sensitive", "age", "--bins", "age=25,60", "--score", "score",
+        "--json", "-", cwd=folder,
+    )  # fmt: skip
+    assert {g["group"] for g in json.loads(done.stdout)["groups"]} == {
+        "under 25",
+        "25 to 60",
+        "60 and over",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["p.csv", *COLUMNS, "--sensitive", "sx"], "did you mean 'sex'"),
+        (["p.csv", *COLUMNS], "--sensitive COLUMN"),
+        (["p.csv", "--label", "y", "--prediction", "yhat", "--sensitive", "sex"], "favourable label must"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "sex=Q"], "no value of sex 'Q'"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "M"], "ATTRIBUTE=VALUE"),
+        (["q.csv", *COLUMNS, "--sensitive", "sex"], "did you mean 'p.csv'"),
+        (["p.duckdb", *COLUMNS, "--sensitive", "sex"], "must be named with --table"),
+        (["p.csv", *COLUMNS, "--sensitive", "score"], "at most 100 values"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--metric", "spdd"], "did you mean 'spd'"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--threshold", "spd"], "METRIC=NUMBER"),
+        (["p.csv", *COLUMNS, "--sensitive", "age", "--bins", "age=young"], "CUT,CUT"),
+        (["--counts", "p.csv", "--sensitive", "sex"], "y_true, y_pred and n"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--level", "95"], "between 0 and 1"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence_and_writes_nothing(
+    arguments: list[str], sentence: str, folder: Path
+) -> None:
+    before = sorted(p.name for p in folder.iterdir())
+    done = run("audit", *arguments, "--html", "page.html", "--json", "out.json", cwd=folder)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.startswith("isonomy: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert sorted(p.name for p in folder.iterdir()) == before
+
+
+def test_usage_errors_are_two_as_well(folder: Path) -> None:
+    assert run("audit", cwd=folder).returncode == 2
+    assert run("audit", "p.csv", "--nonsense", cwd=folder).returncode == 2
+
+
+def test_metrics_command(folder: Path) -> None:
+    listing = run("metrics", cwd=folder)
+    assert "statistical_parity_difference" in listing.stdout
+    one = run("metrics", "spd", cwd=folder)
+    assert "when_not_to_use" in one.stdout
+    data = json.loads(run("metrics", "--json", "-", cwd=folder).stdout)
+    assert len(data["metrics"]) > 40
+    assert run("metrics", "spdd", cwd=folder).returncode == 2

@@ -1,0 +1,271 @@
+"""The audit: what it reports, how it judges, and when it declines to."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isonomy import Counts, audit, audit_counts, audit_file, get_metric
+from isonomy.audit import DEFAULT_METRICS, looks_protected
+from isonomy.errors import InputError
+from isonomy.stats import wilson_interval
+
+
+@pytest.fixture
+def found(predictions: pd.DataFrame):
+    return audit(
+        predictions["y"],
+        predictions["yhat"],
+        sensitive_features=predictions[["sex", "race"]],
+        score=predictions["score"],
+        favorable="good",
+        privileged={"sex": "M", "race": "a"},
+        intersections=True,
+        X=predictions,
+    )
+
+
+def pick(found, name: str, attribute: str | None):
+    (row,) = [f for f in found.metrics if (f.name, f.attribute) == (name, attribute)]
+    return row
+
+
+def test_values_are_those_of_the_metrics(found, predictions: pd.DataFrame) -> None:
+    counts = Counts.from_labels(
+        predictions["y"],
+        predictions["yhat"],
+        sensitive_features=predictions["sex"],
+        favorable="good",
+        privileged="M",
+    )
+    for name in DEFAULT_METRICS:
+        row = pick(found, name, "sex")
+        assert row.value == get_metric(name)(counts)
+        assert row.low <= row.value <= row.high
+    assert pick(found, "accuracy", None).value == np.mean(predictions["y"] == predictions["yhat"])
+    assert pick(found, "roc_auc", None).value == pytest.approx(
+        get_metric("auc")(predictions["y"], predictions["score"], favorable="good")
+    )
+
+
+def test_rates_come_with_wilson_intervals_and_denominators(found, predictions) -> None:
+    men = predictions[predictions["sex"] == "M"]
+    (row,) = [r for r in found.groups if (r.group, r.name) == ("M", "true_positive_rate")]
+    merit = men["y"] == "good"
+    share = float((men["yhat"] == "good")[merit].mean())
+    assert row.rows == merit.sum()
+    assert row.value == pytest.approx(share)
+    assert (row.low, row.high) == tuple(
+        pytest.approx(float(e)) for e in wilson_interval(share, merit.sum())
+    )
+
+
+def test_weighted_rates_use_kishs_size(predictions: pd.DataFrame) -> None:
+    found = audit(
+        predictions["y"],
+        predictions["yhat"],
+        sensitive_features=predictions["sex"],
+        sample_weight=predictions["weight"],
+        favorable="good",
+    )
+    (row,) = [r for r in found.groups if (r.group, r.name) == ("F", "selection_rate")]
+    w = predictions["weight"][predictions["sex"] == "F"]
+    assert row.effective_rows == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert row.effective_rows < row.rows == len(w)
+
+
+def test_same_seed_same_audit(predictions: pd.DataFrame) -> None:
+    one, two, three = (
+        audit(
+            predictions["y"],
+            predictions["yhat"],
+            sensitive_features=predictions["sex"],
+            favorable="good",
+            random_state=seed,
+        ).frame()
+        for seed in (1, 1, 2)
+    )
+    pd.testing.assert_frame_equal(one, two)
+    assert not one.equals(three)
+
+
+def test_intersections_and_single_groups(found) -> None:
+    assert pick(found, "disparate_impact", "sex & race").value > 0
+    pairs = {f.comparison for f in found.comparisons if f.attribute == "race"}
+    assert pairs == {"b vs a", "c vs a"}
+    assert not [f for f in found.comparisons if f.attribute == "sex"]  # two groups: the gap itself
+    sizes = found.frame("sizes")
+    assert sizes.groupby("attribute")["rows"].sum().tolist() == [2000, 2000, 2000]
+
+
+def test_unexamined_columns_are_named(found) -> None:
+    assert found.unexamined == ("age",)
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("sex", True), ("Gender", True), ("race_ethnicity", True), ("ageGroup", True),
+        ("maritalStatus", True), ("native-country", True), ("DOB", True), ("birth_date", True),
+        ("wage", False), ("message", False), ("hours", False), ("package", False), ("trace", False),
+    ],
+)  # fmt: skip
+def test_what_looks_protected(column: str, expected: bool) -> None:
+    assert looks_protected(column) is expected
+
+
+# ------------------------------------------------------------------ verdicts
+
+
+def rows(selected_a: int, selected_b: int, n: int):
+    """Make two groups of n with given numbers selected; labels alternate."""
+    yhat = [1] * selected_a + [0] * (n - selected_a) + [1] * selected_b + [0] * (n - selected_b)
+    return np.arange(2 * n) % 2, np.array(yhat), np.repeat(["a", "b"], n)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "n", "verdict", "because"),
+    [
+        (5000, 5000, 10_000, "within", "within ±0.1"),
+        (5000, 2000, 10_000, "violated", "outside ±0.1"),
+        (5000, 4000, 10_000, "insufficient evidence", "across the threshold"),
+        (10, 5, 20, "insufficient evidence", "fewer than 30"),
+    ],
+)
+def test_verdicts(a: int, b: int, n: int, verdict: str, because: str) -> None:
+    y, yhat, s = rows(a, b, n)
+    found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["spd"])
+    row = pick(found, "statistical_parity_difference", "group")
+    assert row.verdict == verdict
+    assert because in row.reason
+
+
+def test_a_ratio_is_judged_from_both_sides() -> None:
+    y, yhat, s = rows(2000, 5000, 10_000)
+    found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["di"])
+    assert pick(found, "disparate_impact", "group").verdict == "violated"
+
+
+def test_thresholds_are_the_users() -> None:
+    y, yhat, s = rows(5000, 4500, 10_000)
+
+    def verdict(thresholds):
+        found = audit(
+            y,
+            yhat,
+            sensitive_features=s,
+            privileged="a",
+            metrics=["spd", "di"],
+            thresholds=thresholds,
+        )
+        return [f.verdict for f in found.metrics if f.attribute]
+
+    assert verdict(None) == ["within", "within"]
+    assert verdict({"difference": 0.02}) == ["violated", "within"]
+    assert verdict({"spd": 0.02, "ratio": 0.95}) == ["violated", "violated"]
+    assert verdict({"spd": (-0.2, 0.0)}) == ["within", "within"]
+    with pytest.raises(InputError, match="must leave room"):
+        verdict({"ratio": 1.3})
+    with pytest.raises(InputError, match="must be a number"):
+        verdict({"spd": "much"})
+
+
+def test_undefined_says_why() -> None:
+    y = np.array([1, 0] * 50 + [0] * 100)
+    s = np.repeat(["a", "b"], 100)
+    found = audit(y, y, sensitive_features=s, privileged="a", metrics=["eod"])
+    row = pick(found, "equal_opportunity_difference", "group")
+    assert row.verdict == "undefined"
+    assert "no rows with a favourable label" in row.reason
+    assert np.isnan(row.value)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_missing_attribute_values_are_reported(predictions: pd.DataFrame) -> None:
+    race = predictions["race"].mask(predictions["race"] == "c")
+    found = audit(
+        predictions["y"],
+        predictions["yhat"],
+        sensitive_features=race,
+        favorable="good",
+        privileged="a",
+    )
+    assert "(missing)" in set(found.sizes["group"])
+    assert any("no known race" in note for note in found.notes)
+    assert {f.comparison for f in found.comparisons} == {"b vs a", "(missing) vs a"}
+
+
+def test_as_data_and_as_page(found) -> None:
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    keys = {"name", "attribute", "value", "low", "high", "verdict", "reason"}
+    assert all(keys <= set(row) for row in data["metrics"])
+    assert "<table" in found._repr_html_()
+    for what in ("metrics", "comparisons", "groups", "sizes"):
+        assert len(found.frame(what)) > 0
+    with pytest.raises(InputError, match="what must be"):
+        found.frame("nothing")
+
+
+def test_counts_alone_give_the_same_audit(found, predictions: pd.DataFrame) -> None:
+    again = audit_counts(found.counts, intersections=True)
+    mine = found.frame()
+    mine = mine[~mine["name"].isin(["roc_auc", "brier_score", "log_loss", "calibration_error"])]
+    pd.testing.assert_frame_equal(again.frame(), mine.reset_index(drop=True))
+
+
+def test_consistency_on_request(predictions: pd.DataFrame) -> None:
+    found = audit(
+        predictions["y"],
+        predictions["yhat"],
+        sensitive_features=predictions["sex"],
+        favorable="good",
+        X=predictions[["age", "score"]],
+        metrics=["spd", "consistency"],
+    )
+    assert 0.5 < pick(found, "consistency", None).value <= 1
+    with pytest.raises(InputError, match="pass X"):
+        audit(
+            predictions["y"],
+            predictions["yhat"],
+            sensitive_features=predictions["sex"],
+            favorable="good",
+            metrics=["consistency"],
+        )
+
+
+def test_large_files_get_histograms(predictions, tmp_path, monkeypatch) -> None:
+    predictions.to_parquet(tmp_path / "p.parquet")
+    options = {
+        "label": "y", "prediction": "yhat", "score": "score", "sensitive": "sex", "favorable": "good",
+    }  # fmt: skip
+    exact = audit_file(tmp_path / "p.parquet", **options)
+    monkeypatch.setattr(sys.modules["isonomy.audit.run"], "EXACT_ROWS", 10)
+    binned = audit_file(tmp_path / "p.parquet", **options)
+    for name in ("roc_auc", "brier_score", "log_loss"):
+        a, b = pick(exact, name, None), pick(binned, name, None)
+        assert a.value == pytest.approx(b.value, abs=1e-3)
+        assert a.low == pytest.approx(b.low, abs=0.01)
+    assert "off by at most" in pick(binned, "roc_auc", None).reason
+    assert pick(exact, "roc_auc", None).reason is None
+
+
+def test_scores_outside_the_unit_interval_only_rank(predictions: pd.DataFrame) -> None:
+    found = audit(
+        predictions["y"],
+        predictions["yhat"],
+        sensitive_features=predictions["sex"],
+        score=10 * predictions["score"],
+        favorable="good",
+    )
+    assert {"roc_auc"} == {r.name for r in found.groups} - {
+        "base_rate", "selection_rate", "true_positive_rate", "false_positive_rate", "precision",
+        "false_omission_rate", "accuracy",
+    }  # fmt: skip
+    assert any("ranked only" in note for note in found.notes)
+
+
+def test_too_few_resamples(predictions: pd.DataFrame) -> None:
+    with pytest.raises(InputError, match="at least 100"):
+        audit([0, 1], [0, 1], sensitive_features=["a", "b"], resamples=10)
