@@ -21,7 +21,6 @@ SIGNED = [
     "error_rate_difference",
     "precision_difference",
 ]
-UNSIGNED = ["average_absolute_odds_difference", "equalized_odds_difference"]
 
 
 def world(gap: float, groups: int = 2) -> np.ndarray:
@@ -63,19 +62,22 @@ def test_signed_gaps_cover(name: str, rows: int, gap: float) -> None:
     assert 0.93 <= coverage(name, rows, gap, 2, "privileged") <= 0.97
 
 
+PUBLISHED = {
+    # metric, groups: coverage at a true gap of 0.2, as docs/guide/3-audit.md prints it
+    ("average_absolute_odds_difference", 2): 0.948,
+    ("average_absolute_odds_difference", 5): 0.951,
+    ("equalized_odds_difference", 2): 0.875,
+    ("equalized_odds_difference", 5): 0.831,
+    ("statistical_parity_difference", 2): 0.948,
+    ("statistical_parity_difference", 5): 0.916,
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("groups", [2, 5])
-@pytest.mark.parametrize("gap", [0.0, 0.2])
-@pytest.mark.parametrize("name", [*UNSIGNED, "statistical_parity_difference"])
-def test_absolute_gaps_reach_what_the_guide_publishes(
-    name: str, gap: float, groups: int, record_property
-) -> None:
+@pytest.mark.parametrize(("name", "groups"), PUBLISHED)
+def test_absolute_gaps_reach_what_the_guide_publishes(name: str, groups: int) -> None:
     compare = "max_min" if groups > 2 or name.startswith("stat") else "privileged"
-    reached = coverage(name, 4000, gap, groups, compare)
-    record_property("coverage", reached)
-    print(f"{name} groups={groups} gap={gap}: {reached:.3f}")
-    if gap == 0.0:
-        # the truth is the boundary 0: only samples whose own interval reaches 0 hold it
-        assert reached < 0.6
-    else:
-        assert reached >= 0.90
+    reached = coverage(name, 4000, 0.2, groups, compare)
+    assert reached == pytest.approx(PUBLISHED[name, groups], abs=0.01)
+    # at no gap at all the truth is the boundary, and no resample reaches below it
+    assert coverage(name, 4000, 0.0, groups, compare) == 0.0

@@ -297,9 +297,9 @@ def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = 
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("metric", no_wrap=True)
     if single:
-        table.add_column("groups")
+        table.add_column("groups", no_wrap=True)
+    table.add_column("metric", no_wrap=True)
     for heading in ("value", "interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
@@ -308,7 +308,7 @@ def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = 
     for f in rows:
         verdict = f.verdict or ""
         colour = COLOURS.get(verdict, "default")
-        cells = [f.name, *([f.comparison or ""] if single else [])]
+        cells = [f.comparison or "", f.label] if single else [f.name]
         table.add_row(
             *cells,
             number(f.value),
