@@ -98,11 +98,11 @@ def connect(source: str | os.PathLike[str], table: str | None = None) -> tuple[A
         raise InputError(f"The file must hold rows; {name!r} is empty.")
     try:
         if kind in {".duckdb", ".ddb", ".db"}:
-            connection = duckdb.connect(name, read_only=True)
+            connection = _quiet(duckdb.connect(name, read_only=True))
             return connection, _duckdb_table(connection, table, name)
         if table is not None:
             raise InputError(f"--table is for DuckDB files; {name!r} is not one.")
-        connection = duckdb.connect()
+        connection = _quiet(duckdb.connect())
         if kind in {".parquet", ".pq"}:
             return connection, f"read_parquet({literal})"
         if kind in {".csv", ".tsv", ".txt", ".data"}:
@@ -112,6 +112,12 @@ def connect(source: str | os.PathLike[str], table: str | None = None) -> tuple[A
     raise InputError(
         f"A file must end in .parquet, .csv, .tsv or .duckdb (.csv.gz too); got {name!r}."
     )
+
+
+def _quiet(connection: Any) -> Any:
+    """Keep DuckDB's progress bar off standard output, which belongs to the result."""
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def _duckdb_table(connection: Any, table: str | None, name: str) -> str:
