@@ -296,25 +296,28 @@ def _rates_table(found: "Audit", attribute: str, *, scores: bool) -> Any:
 def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = False) -> Any:
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    wide = width >= (150 if single else 125)
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2 if wide else 1, 0, 0))
     if single:
-        table.add_column("groups", no_wrap=True)
+        table.add_column("groups")
     table.add_column("metric", no_wrap=True)
     for heading in ("value", "interval"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    wide = width >= (150 if single else 120)
-    table.add_column("because" if wide else "")
+        table.add_column(heading, justify="right", no_wrap=True, min_width=6)
+    table.add_column("verdict", no_wrap=not single)
+    if wide:
+        table.add_column("because")
     for f in rows:
         verdict = f.verdict or ""
         colour = COLOURS.get(verdict, "default")
-        cells = [f.comparison or "", f.label] if single else [f.name]
+        shown = f"[{colour}]{verdict}[/{colour}]" if verdict else ""
+        if verdict == "undefined" and not wide:
+            shown += f" [dim]({f.reason})[/dim]"
         table.add_row(
-            *cells,
+            *([f.comparison or "", f.label] if single else [f.name]),
             number(f.value),
             interval(f.low, f.high),
-            f"[{colour}]{verdict}[/{colour}]" if verdict else "",
-            f"[dim]{f.reason or ''}[/dim]" if wide or verdict == "undefined" else "",
+            shown,
+            *([f"[dim]{f.reason or ''}[/dim]"] if wide else []),
         )
     return table
 
