@@ -106,7 +106,7 @@ def overall(
     drawn: Counts,
     chosen: Sequence[Metric],
     level: float,
-    neighbour_metrics: Mapping[str, float],
+    neighbour_metrics: Mapping[str, tuple[float, str]],
 ) -> list[Finding]:
     """Measure performance and inequality over all rows."""
     out = []
@@ -132,12 +132,12 @@ def overall(
                 reason=reason,
             )
         )
-    for name, value in neighbour_metrics.items():
+    for name, (value, ties) in neighbour_metrics.items():
         metric = get_metric(name)
         out.append(
             Finding(
                 name, metric.label, None, None, value, np.nan, np.nan, None, None,
-                int(counts.n.sum()), None, "no interval: neighbours cannot be resampled as counts",
+                int(counts.n.sum()), None, f"no interval (not a function of counts); {ties}",
             )
         )  # fmt: skip
     return out

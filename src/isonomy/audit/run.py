@@ -11,7 +11,7 @@ from isonomy.audit import judge
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.unexamined import looks_protected
 from isonomy.errors import InputError
-from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric
+from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
 from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.query import banded, columns_of, connect, quoted, score_histogram
 from isonomy.metrics.tally import attribute_columns, check_columns, group_index
@@ -99,13 +99,16 @@ def audit(
     if score is not None:
         table, exact = _score_table(y_true, score, sample_weight, columns, counts)
     wanted = None if metrics is None else [get_metric(m) for m in metrics]
-    alone: dict[str, float] = {}
+    alone: dict[str, tuple[float, str]] = {}
     for metric in wanted or ():
         if metric.needs == "neighbours":
             if X is None:
                 raise InputError(f"{metric.name} needs the features; pass X=...")
             good = np.isin(np.asarray(y_pred), list(counts.favorable))
-            alone[metric.name] = metric(X, good)
+            given = {k: metric.parameters[k] for k in ("k", "include_self")}
+            near = neighbours(X, **given)
+            ties = f"{near.tie_share:.1%} of rows had contested neighbours, shared equally"
+            alone[metric.name] = (metric(None, good, near=near), ties)
     return audit_counts(
         counts,
         table=table,
@@ -170,7 +173,7 @@ def audit_counts(
     *,
     table: ScoreTable | None = None,
     exact_scores: Mapping[tuple[str | None, str, str], float] | None = None,
-    neighbour_metrics: Mapping[str, float] | None = None,
+    neighbour_metrics: Mapping[str, tuple[float, str]] | None = None,
     columns: Iterable[str] = (),
     intersections: bool = False,
     metrics: Iterable[str | Metric] | None = None,
