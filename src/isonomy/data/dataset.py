@@ -178,6 +178,11 @@ class Dataset:
         """Give the values of a protected attribute that occur, sorted."""
         return _values(self._attribute(attribute))
 
+    def sources_of(self, attribute: str) -> tuple[str, ...]:
+        """Give the columns of ``X`` that a protected attribute is made from."""
+        self._attribute(attribute)
+        return tuple((self.sources or {})[attribute])
+
     def known(self, attribute: str) -> NDArray[np.bool_]:
         """Tell which rows have a value of a protected attribute."""
         return self._attribute(attribute).notna().to_numpy()
