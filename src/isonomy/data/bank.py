@@ -188,4 +188,4 @@ def _tidy(table: pd.DataFrame, version: str, rows: int) -> pd.DataFrame:
     return as_categories(table, texts)
 
 
-DATASETS.add("bank", Entry("bank", TITLE, load_bank, ADDITIONAL + FULL))
+DATASETS.add("bank", Entry("bank", TITLE, 41_188, ("age",), load_bank, ADDITIONAL + FULL))

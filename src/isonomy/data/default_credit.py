@@ -76,4 +76,6 @@ def _read() -> pd.DataFrame:
     return as_categories(table[list(COLUMNS)], ("SEX", "EDUCATION", "MARRIAGE"))
 
 
-DATASETS.add("default_credit", Entry("default_credit", TITLE, load_default_credit, FILES))
+DATASETS.add(
+    "default_credit", Entry("default_credit", TITLE, 30_000, ("sex",), load_default_credit, FILES)
+)

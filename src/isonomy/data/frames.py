@@ -119,7 +119,13 @@ def make_transformer(frame: pd.DataFrame) -> Any:
 
 
 def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.astype(object).where(frame.notna(), MISSING).astype(str)
+    """Turn categories into text, a missing one into a level; by level, as rows are many."""
+    text = {}
+    for column, values in frame.items():
+        known = values.astype("category").cat
+        levels = np.array([*map(str, known.categories), MISSING], dtype=object)
+        text[column] = levels[known.codes.to_numpy()]  # the code of missing is -1, the last
+    return pd.DataFrame(text, index=frame.index, dtype=object)
 
 
 def _feature_name(column: str, level: object) -> str:

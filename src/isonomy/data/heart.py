@@ -94,4 +94,4 @@ def _read() -> pd.DataFrame:
     return as_categories(table.astype(dict.fromkeys(codes, int)), codes)
 
 
-DATASETS.add("heart", Entry("heart", TITLE, load_heart, FILES))
+DATASETS.add("heart", Entry("heart", TITLE, 297, ("sex",), load_heart, FILES))

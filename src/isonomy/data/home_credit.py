@@ -44,7 +44,7 @@ COLUMNS = (
 BY_HAND = (
     "the rules of the competition forbid to pass the data on: accept them at "
     "https://www.kaggle.com/c/home-credit-default-risk, download application_train.csv and put it "
-    "into {folder}, or anywhere else that you name with path="
+    "into {folder}, or anywhere else that you name with path= (--path on the command line)"
 )
 INFO = DatasetInfo(
     title=TITLE,
@@ -113,4 +113,6 @@ def load_home_credit(*, path: str | Path | None = None, partial: bool = False) -
     )
 
 
-DATASETS.add("home_credit", Entry("home_credit", TITLE, load_home_credit, by_hand=BY_HAND))
+DATASETS.add(
+    "home_credit", Entry("home_credit", TITLE, 307_511, ("sex",), load_home_credit, by_hand=BY_HAND)
+)

@@ -190,4 +190,6 @@ def _show_notice() -> None:
     warnings.warn(NOTICE, DataCaveatWarning, stacklevel=4)
 
 
-DATASETS.add("meps", Entry("meps", TITLE, load_meps, tuple(FILES.values())))
+DATASETS.add(
+    "meps", Entry("meps", TITLE, 15_830, ("race", "sex"), load_meps, tuple(FILES.values()))
+)

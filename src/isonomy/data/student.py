@@ -53,7 +53,7 @@ BY_HAND = (
     "no registry carries both files: get 'Student Performance' from the UCI Machine Learning "
     "Repository (https://archive.ics.uci.edu/dataset/320/student+performance) and put "
     "student-mat.csv and student-por.csv into one folder: {folder}, or any other that you name "
-    "with path="
+    "with path= (--path on the command line)"
 )
 INFO = DatasetInfo(
     title=TITLE,
@@ -124,4 +124,4 @@ def _read(path: Path, rows: int, course: str) -> pd.DataFrame:
     return table[list(COLUMNS)].assign(course=course)
 
 
-DATASETS.add("student", Entry("student", TITLE, load_student, by_hand=BY_HAND))
+DATASETS.add("student", Entry("student", TITLE, 1_044, ("sex",), load_student, by_hand=BY_HAND))

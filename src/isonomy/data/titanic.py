@@ -83,4 +83,4 @@ def _read() -> pd.DataFrame:
     return as_categories(table, ("Name", "Sex", "Ticket", "Cabin", "Embarked"))
 
 
-DATASETS.add("titanic", Entry("titanic", TITLE, load_titanic, FILES))
+DATASETS.add("titanic", Entry("titanic", TITLE, 891, ("Sex",), load_titanic, FILES))
