@@ -1,7 +1,6 @@
 """The split and the encoding of Chen et al. (2023), against the results they published."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import matthews_corrcoef, precision_recall_fscore_support
 
 from isonomy.data import encode, make_splits
-from tests.registry import real
+from tests.registry import SHARED, real
 
-RESULTS = Path(__file__).parents[2].parent / "shared" / "published" / "chen" / "Results"
+RESULTS = SHARED / "published" / "chen" / "Results"
 
 
 def published(task: str) -> dict[str, np.ndarray]:
@@ -75,7 +74,7 @@ def test_compas_and_adult_differ_by_a_few_rows_of_an_older_solver(
 ) -> None:
     # The study's lbfgs stopped unconverged after 100 steps of an older SciPy; ours stops
     # elsewhere, which changes the label of up to six test rows (the fact sheet found 0 to 6).
-    expected = published(f"{name}_{attribute}")["accuracy"][:2]
+    expected = published(f"{name}_{attribute}")["accuracy"][:1]
     tested = {"compas": 1851, "adult": 13567}[name]
-    for row, accuracy in zip(replayed(name, attribute, 2), expected, strict=True):
+    for row, accuracy in zip(replayed(name, attribute, 1), expected, strict=True):
         assert abs(row["accuracy"] - accuracy) * tested <= 6.5

@@ -5,10 +5,27 @@
 >>> ready = prepare(data, attribute="group", split=make_splits(data)[0])
 """
 
-from isonomy.data import adult, compas, german, recipes, synthetic  # noqa: F401 - they register
-from isonomy.data.catalog import DATASETS, dataset_from, load
+from isonomy.data import (  # noqa: F401 - each registers itself
+    adult,
+    bank,
+    compas,
+    default_credit,
+    german,
+    heart,
+    home_credit,
+    meps,
+    prepare_chen,
+    prepare_coarse,
+    prepare_evt,
+    prepare_kaggle40,
+    student,
+    synthetic,
+    titanic,
+)
+from isonomy.data.catalog import DATASETS, dataset_from, is_file_name, load
 from isonomy.data.dataset import Dataset, DatasetInfo
-from isonomy.data.prepare import Encoded, Prepared, encode, prepare, rows_of
+from isonomy.data.prepare import Encoded, encode, prepare, rows_of
+from isonomy.data.prepared import Part, Prepared
 from isonomy.data.splits import Split, make_splits
 from isonomy.data.synthetic import BiasedTruth, make_biased
 
@@ -18,10 +35,12 @@ __all__ = [
     "Dataset",
     "DatasetInfo",
     "Encoded",
+    "Part",
     "Prepared",
     "Split",
     "dataset_from",
     "encode",
+    "is_file_name",
     "load",
     "make_biased",
     "make_splits",

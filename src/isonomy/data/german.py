@@ -110,4 +110,4 @@ def _read() -> pd.DataFrame:
     return as_categories(table, texts)
 
 
-DATASETS.add("german", Entry("german", TITLE, load_german, FILES))
+DATASETS.add("german", Entry("german", TITLE, 1_000, ("sex", "age"), load_german, FILES))

@@ -12,13 +12,13 @@ can be flipped.
                 category one column) and MinMax fitted on the training rows: Chen et al. (2023)
 ``fairea``      the same encoding, standardised on the training rows: Hort et al. (2021)
 ``coarse``      the coarse sets of AIF360 that Optimized Preprocessing needs; no scaling
-``evt``         ours: see ``recipes.py``
+``evt``         ours, for the tails of Monjezi et al. (2025): see ``prepare_evt``
 ``kaggle40``    the encodings of Biswas and Rajan (2020), with their keep / drop / scale hooks
 ==============  =============================================================================
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,22 +26,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._registry import Registry
-from isonomy._validate import MISSING, match_values, unknown_name
+from isonomy._validate import match_values, unknown_name
 from isonomy.data.dataset import Dataset
+from isonomy.data.frames import features_of, make_transformer, one_hot
+from isonomy.data.prepared import Part, Prepared
 from isonomy.data.splits import Split
 from isonomy.errors import InputError
 
-__all__ = [
-    "Encoded",
-    "PREPARATIONS",
-    "Part",
-    "Preparation",
-    "Prepared",
-    "encode",
-    "make_transformer",
-    "prepare",
-    "rows_of",
-]
+__all__ = ["Encoded", "PREPARATIONS", "Preparation", "encode", "prepare", "rows_of"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -80,118 +72,6 @@ PREPARATIONS: Registry[Preparation] = Registry("preparation")
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """The rows of one part of a split, ready to learn from or to test on.
-
-    Parameters
-    ----------
-    X : array of float, (n, d)
-        The features.
-    y : array of int8
-        The label, 1 = favourable.
-    s : array of int8
-        The protected attribute under test, 1 = privileged.
-    rows : array of int
-        The positions of the rows in the dataset.
-    frame : pandas.DataFrame
-        The prepared frame before encoding and scaling.
-    sensitive : pandas.DataFrame
-        All protected attributes with their raw values.
-    weight : array of float, optional
-        The weights of the dataset.
-    """
-
-    X: Floats
-    y: NDArray[np.int8]
-    s: NDArray[np.int8]
-    rows: Rows
-    frame: pd.DataFrame
-    sensitive: pd.DataFrame
-    weight: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """One split of a dataset, prepared.
-
-    ``X_train, y_train, s_train, X_test, y_test, s_test`` are short for the fields of ``train``
-    and ``test``.
-
-    Parameters
-    ----------
-    dataset, preparation, attribute : str
-        What was prepared, how, and the protected attribute under test.
-    train, test : Part
-        The two parts.
-    validation : Part, optional
-        The third, where the split has one.
-    feature_names : tuple of str
-        The names of the columns of ``X``; a one-hot column is ``column=level``.
-    columns : mapping of str to int
-        Per protected attribute, the index of its column in ``X``.
-    values : mapping of str to (float, float)
-        Per protected attribute, what that column holds for the unprivileged and for the
-        privileged group, after scaling; to flip the attribute, swap them.
-    """
-
-    dataset: str
-    preparation: str
-    attribute: str
-    train: Part
-    test: Part
-    feature_names: tuple[str, ...]
-    columns: Mapping[str, int]
-    values: Mapping[str, tuple[float, float]]
-    validation: Part | None = None
-
-    @property
-    def sensitive_column(self) -> int:
-        """The index in ``X`` of the protected attribute under test."""
-        return self.columns[self.attribute]
-
-    @property
-    def X_train(self) -> Floats:  # noqa: N802 - the field's own letters
-        """The features of the training rows."""
-        return self.train.X
-
-    @property
-    def y_train(self) -> NDArray[np.int8]:
-        """The label of the training rows, 1 = favourable."""
-        return self.train.y
-
-    @property
-    def s_train(self) -> NDArray[np.int8]:
-        """The protected attribute of the training rows, 1 = privileged."""
-        return self.train.s
-
-    @property
-    def X_test(self) -> Floats:  # noqa: N802
-        """The features of the test rows."""
-        return self.test.X
-
-    @property
-    def y_test(self) -> NDArray[np.int8]:
-        """The label of the test rows, 1 = favourable."""
-        return self.test.y
-
-    @property
-    def s_test(self) -> NDArray[np.int8]:
-        """The protected attribute of the test rows, 1 = privileged."""
-        return self.test.s
-
-    def flipped(self, X: Floats, attribute: str | None = None) -> Floats:
-        """Give a copy of a feature matrix with a protected attribute flipped in every row."""
-        attribute = attribute or self.attribute
-        column, (low, high) = self.columns[attribute], self.values[attribute]
-        other = X.copy()
-        other[:, column] = low + high - X[:, column]
-        return other
-
-
-@dataclass(frozen=True, eq=False)
 class Encoded:
     """A dataset after the steps of a preparation that do not depend on the split.
 
@@ -211,14 +91,21 @@ class Encoded:
         """The positions in the dataset of the rows that the preparation keeps."""
         return self.frame.index.to_numpy().astype(np.intp)
 
+    @property
+    def coded(self) -> tuple[str, ...]:
+        """The protected attributes that are one 0 / 1 column of the frame."""
+        kinds = self.frame.dtypes
+        return tuple(a for a in self.dataset.attributes if a in kinds and kinds[a] == np.int8)
+
     def at(self, split: Split, attribute: str) -> Prepared:
         """Cut and scale for one split and one protected attribute under test."""
         if attribute not in self.dataset.attributes:
             raise unknown_name("protected attribute", attribute, list(self.dataset.attributes))
-        if attribute not in self.frame.columns:
+        if attribute not in self.coded:
             raise InputError(
-                f"{attribute!r} must be a column of the prepared frame to be tested; preparation "
-                f"{self.preparation.name!r} has none: name its privileged values."
+                f"{attribute!r} must be a 0 / 1 column of the prepared frame to be tested; "
+                f"preparation {self.preparation.name!r} of {self.dataset.name!r} has none: name "
+                f"its privileged values, or use another preparation."
             )
         chosen = [
             None if rows is None else self._kept(rows)
@@ -233,8 +120,7 @@ class Encoded:
                 f"rows_of(dataset, {self.preparation.name!r})."
             )
         matrices, names = self._matrices(chosen)
-        present = [a for a in self.dataset.attributes if a in names]
-        columns = {a: names.index(a) for a in present}
+        columns = {a: names.index(a) for a in self.coded}
         parts = [
             None if rows is None or X is None else self._part(rows, X, attribute)
             for rows, X in zip(chosen, matrices, strict=True)
@@ -251,7 +137,7 @@ class Encoded:
             validation=parts[2],
             feature_names=names,
             columns=columns,
-            values={a: self._values(a, columns[a], train) for a in present},
+            values={a: self._values(a, column, train) for a, column in columns.items()},
         )
 
     def _kept(self, rows: Rows) -> Rows:
@@ -322,7 +208,8 @@ def prepare(
     split : Split
         Which rows to learn from and to test on. Rows that the recipe drops are left out.
     **options
-        Hooks of the recipe, such as ``drop=`` of ``kaggle40``.
+        ``scale=`` to override the recipe's scaling, and hooks of the recipe, such as ``drop=``
+        of ``kaggle40``.
 
     Returns
     -------
@@ -345,6 +232,8 @@ def encode(
 ) -> Encoded:
     """Do the steps of a preparation that do not depend on the split."""
     preparation = PREPARATIONS[recipe]
+    if "scale" in options:
+        preparation = replace(preparation, scale=options.pop("scale"))
     frame = preparation.frame(dataset, attribute, **options)
     if preparation.favorable is None:
         y = dataset.y01
@@ -360,92 +249,25 @@ def encode(
     return Encoded(dataset, preparation, frame, y[kept], matrix, names, where)
 
 
-def rows_of(dataset: Dataset, recipe: str, *, attribute: str | None = None) -> Rows:
+def rows_of(dataset: Dataset, recipe: str, *, attribute: str | None = None, **options: Any) -> Rows:
     """Give the positions of the rows that a preparation keeps, to be split.
 
     The studies dropped rows first and split what was left.
     """
-    return PREPARATIONS[recipe].frame(dataset, attribute).index.to_numpy().astype(np.intp)
-
-
-def one_hot(frame: pd.DataFrame) -> tuple[Floats, tuple[str, ...]]:
-    """Turn a frame into floats: numbers first, then one column per level of each category."""
-    names: list[str] = []
-    numeric = [c for c in frame.columns if not _is_category(frame[c])]
-    categories = {c: frame[c].cat.remove_unused_categories().cat for c in frame if c not in numeric}
-    names.extend(map(str, numeric))
-    widths = {c: len(cat.categories) for c, cat in categories.items()}
-    matrix = np.zeros((len(frame), len(numeric) + sum(widths.values())))
-    matrix[:, : len(numeric)] = frame[numeric].to_numpy(dtype=np.float64)
-    line, start = np.arange(len(frame)), len(numeric)
-    for column, cat in categories.items():
-        codes = cat.codes.to_numpy()
-        known = codes >= 0
-        matrix[line[known], start + codes[known]] = 1.0
-        names.extend(f"{column}={level}" for level in cat.categories)
-        start += widths[column]
-    return matrix, tuple(names)
-
-
-def make_transformer(frame: pd.DataFrame) -> Any:
-    """Build the unfitted ColumnTransformer of the ``default`` preparation.
-
-    Numbers: median where missing, then standardised. Categories: one column per level, missing
-    as a level of its own, levels of fewer than ten training rows gathered in one, and levels
-    that training never saw put there too. 0 / 1 columns pass as they are.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A frame with the columns to expect.
-
-    Returns
-    -------
-    sklearn.compose.ColumnTransformer
-    """
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-
-    category = [c for c in frame.columns if _is_category(frame[c])]
-    coded = [c for c in frame.columns if frame[c].dtype == np.int8]
-    number = [c for c in frame.columns if c not in category and c not in coded]
-    return ColumnTransformer(
-        [
-            ("coded", "passthrough", coded),
-            ("number", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), number),
-            (
-                "category",
-                make_pipeline(
-                    FunctionTransformer(_as_text, feature_names_out="one-to-one"),
-                    OneHotEncoder(
-                        handle_unknown="infrequent_if_exist",
-                        min_frequency=10,
-                        sparse_output=False,
-                        feature_name_combiner=_feature_name,
-                    ),
-                ),
-                category,
-            ),
-        ],
-        verbose_feature_names_out=False,
-    )
-
-
-def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.astype(object).where(frame.notna(), MISSING).astype(str)
-
-
-def _feature_name(column: str, level: object) -> str:
-    return f"{column}={level}"
-
-
-def _is_category(column: "pd.Series[Any]") -> bool:
-    return isinstance(column.dtype, pd.CategoricalDtype)
+    options.pop("scale", None)
+    frame = PREPARATIONS[recipe].frame(dataset, attribute, **options)
+    return frame.index.to_numpy().astype(np.intp)
 
 
 def _scaler(scale: Scale) -> Any:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
     return {None: None, "minmax": MinMaxScaler(), "standard": StandardScaler()}[scale]
+
+
+def _default_frame(dataset: Dataset, attribute: str | None) -> pd.DataFrame:
+    frame = features_of(dataset)
+    return frame if attribute is None else frame[dataset.known(attribute)]
+
+
+PREPARATIONS.add("default", Preparation("default", _default_frame, levels="train"))

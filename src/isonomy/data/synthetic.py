@@ -201,4 +201,4 @@ def make_biased(
     )
 
 
-DATASETS.add("synthetic", Entry("synthetic", TITLE, make_biased, made=True))
+DATASETS.add("synthetic", Entry("synthetic", TITLE, 2_000, ("group",), make_biased, made=True))

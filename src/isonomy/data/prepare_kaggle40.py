@@ -1,0 +1,115 @@
+"""``kaggle40``: the encodings of the 40 Kaggle models, with the hooks that each model sets.
+
+Every model of the study picks columns and a scaling of its own:
+
+- ``keep``: the numeric columns to keep. As in AIF360, protected attributes and every categorical
+  column stay whatever ``keep`` says.
+- ``drop``: the columns to drop. Given explicitly it overrides AIF360's own list, so Adult's survey
+  weight fnlwgt comes back as a feature unless it is named: four models of the study ran so.
+- ``scale``: ``"standard"``, ``"minmax"`` or None; pass it to ``prepare`` or ``encode``.
+
+German is the grouped set of I6 of the study's code; Titanic and Home Credit are integer codes and
+imputed medians. As released, Home Credit's default (TARGET 1) is favourable and women are
+privileged; the first is this recipe's, the second is seen in the frame.
+
+References
+----------
+Biswas, S. and Rajan, H. (2020). Do the machine learning models on a crowd sourced platform exhibit
+bias? ESEC/FSE 2020.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from isonomy._validate import unknown_name
+from isonomy.data.dataset import Dataset
+from isonomy.data.frames import coded, columns_of
+from isonomy.data.prepare import PREPARATIONS, Preparation
+from isonomy.data.prepare_chen import AIF360_COLUMNS, Columns, aif360_frame
+from isonomy.data.prepare_coarse import GERMAN_GROUPS, grouped
+from isonomy.errors import InputError
+
+__all__: list[str] = []
+
+STATUS = {"200+": ("A13",), "<200": ("A11", "A12"), "None": ("A14",)}
+TITANIC_CODES = ("Sex", "Cabin", "Ticket", "SibSp", "Embarked", "Parch", "Pclass", "Name")
+
+
+def _kaggle40_frame(
+    dataset: Dataset,
+    attribute: str | None,
+    *,
+    keep: Collection[str] | None = None,
+    drop: Collection[str] | None = None,
+) -> pd.DataFrame:
+    if dataset.name in {"adult", "german", "bank"}:
+        frame = _aif360(dataset, fnlwgt=drop is not None)
+    elif dataset.name == "titanic":
+        frame = _titanic(dataset)
+    elif dataset.name == "home_credit":
+        frame = _home_credit(dataset)
+    else:
+        raise InputError(
+            f"Preparation 'kaggle40' must be used on a dataset of the study (adult, bank, german, "
+            f"home_credit, titanic); got {dataset.name!r}: use recipe='default'."
+        )
+    for column in (*(keep or ()), *(drop or ())):
+        if column not in frame.columns:
+            raise unknown_name("column", column, list(frame.columns))
+    gone = set(drop or ())
+    if keep is not None:
+        number = {str(c) for c in frame.select_dtypes(exclude="category").columns}
+        gone |= number - set(keep) - set(dataset.attributes)
+    return frame[[c for c in frame.columns if c not in gone]]
+
+
+def _aif360(dataset: Dataset, *, fnlwgt: bool) -> pd.DataFrame:
+    columns = AIF360_COLUMNS[dataset.name]
+    if dataset.name == "adult" and fnlwgt:
+        first, *rest = columns.number
+        columns = Columns((first, "fnlwgt", *rest), columns.category)
+    frame = aif360_frame(dataset, columns)
+    if dataset.name == "german":
+        groups: dict[str, dict[str, tuple[str, ...]]] = {"status": STATUS, **GERMAN_GROUPS}
+        for column, levels in groups.items():
+            frame[column] = grouped(frame[column], levels)
+    return frame
+
+
+def _titanic(dataset: Dataset) -> pd.DataFrame:
+    frame = pd.DataFrame(index=range(len(dataset)))
+    for column in ("Age", "Fare"):
+        values = dataset.X[column]
+        frame[column] = values.fillna(values.median()).to_numpy()
+        frame[f"{column}_invalid"] = values.isna().to_numpy().astype(float)
+    codes = columns_of(dataset, TITANIC_CODES)
+    for column in TITANIC_CODES:
+        frame[column] = _by_appearance(codes[column])
+    return frame.assign(Sex=coded(dataset, ["Sex"])["Sex"])
+
+
+def _by_appearance(values: "pd.Series[Any]") -> "pd.Series[float]":
+    """Code values by the order in which they appear; a missing one is -2."""
+    codes, _ = pd.factorize(values)
+    return pd.Series(np.where(codes < 0, -2, codes), index=values.index).astype(float)
+
+
+def _home_credit(dataset: Dataset) -> pd.DataFrame:
+    frame = dataset.X.drop(columns="CODE_GENDER").reset_index(drop=True)
+    for column in frame.select_dtypes("category").columns:
+        if len(frame[column].cat.categories) <= 2:
+            frame[column] = frame[column].cat.codes.astype(float)
+    number = frame.select_dtypes("number").columns
+    frame[number] = frame[number].fillna(frame[number].median())
+    sex = (dataset.sensitive["sex"] == "female").to_numpy().astype(np.int8)
+    return pd.concat([pd.DataFrame({"sex": sex}), frame], axis=1)
+
+
+def _favorable(dataset: Dataset) -> Any:
+    return 1 if dataset.name == "home_credit" else dataset.favorable
+
+
+PREPARATIONS.add("kaggle40", Preparation("kaggle40", _kaggle40_frame, favorable=_favorable))
