@@ -88,25 +88,23 @@ def take_columns(X: Any, positions: Sequence[int]) -> Any:
     return X[:, list(positions)]
 
 
-def replace_columns(X: Any, positions: Sequence[int], values: NDArray[Any]) -> Any:
+def replace_columns(X: Any, positions: Sequence[int], columns: Sequence[Any]) -> Any:
     """Give a copy of a table with other values in the columns at these positions."""
     if isinstance(X, pd.DataFrame):
         out = X.copy()
-        for j, p in enumerate(positions):
-            out.isetitem(p, values[:, j])
+        for p, values in zip(positions, columns, strict=True):
+            out.isetitem(p, values)
         return out
     frame = _frame(X)
     if frame is not None:
-        names = [frame.columns[p] for p in positions]
         fresh = [
-            nw.new_series(name, values[:, j], backend=frame.implementation)
-            for j, name in enumerate(names)
+            nw.new_series(frame.columns[p], np.asarray(values), backend=frame.implementation)
+            for p, values in zip(positions, columns, strict=True)
         ]
         return frame.with_columns(*fresh).to_native()
-    if len(positions) == X.shape[1]:
-        return values
     whole = np.array(X)
-    whole[:, list(positions)] = values
+    for p, values in zip(positions, columns, strict=True):
+        whole[:, p] = values
     return whole
 
 

@@ -130,7 +130,10 @@ class DisparateImpactRemover(PreProcessor):
             matrix = repair_by_itself(matrix, s, self.repair_level)
         else:
             matrix = self._apply(matrix, s)
-        return drop_columns(replace_columns(X, self.repaired_columns_, matrix), self._positions(X))
+        protected = self._positions(X)
+        if isinstance(X, np.ndarray) and len(self.repaired_columns_) + len(protected) == X.shape[1]:
+            return matrix
+        return drop_columns(replace_columns(X, self.repaired_columns_, list(matrix.T)), protected)
 
     def _apply(self, matrix: Floats, s: Vector) -> Floats:
         out = matrix.copy()

@@ -233,7 +233,7 @@ def objective(
     >>> loss = objective(np.eye(2), np.array([0, 1]), np.array([0, 1]), k=2)
     >>> value, gradient = loss(np.array([0.2, 0.8, 1, 0, 0, 1.0]))
     >>> round(value, 4), gradient.shape
-    (20.1814, (6,))
+    (30.8255, (6,))
     """
     X = np.ascontiguousarray(X, dtype=np.float64)
     n, d = X.shape
