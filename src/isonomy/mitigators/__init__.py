@@ -8,16 +8,24 @@ from isonomy.mitigators.base import (
     PreProcessor,
     make_mitigator,
 )
+from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
+from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
+from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
 from isonomy.mitigators.reweighing import Reweighing
+from isonomy.mitigators.suppression import Suppression
 from isonomy.mitigators.unmitigated import Unmitigated
 
 __all__ = [
     "BaseMitigator",
+    "DisparateImpactRemover",
     "InProcessor",
+    "LearningFairRepresentations",
     "MITIGATORS",
+    "OptimizedPreprocessing",
     "PostProcessor",
     "PreProcessor",
     "Reweighing",
+    "Suppression",
     "Unmitigated",
     "make_mitigator",
 ]

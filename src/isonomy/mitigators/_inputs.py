@@ -22,7 +22,10 @@ __all__ = [
     "drop_columns",
     "find_columns",
     "like",
+    "numeric_columns",
     "read_sensitive",
+    "replace_columns",
+    "take_columns",
 ]
 
 
@@ -65,6 +68,44 @@ def as_matrix(X: Any, *, who: str) -> NDArray[np.float64]:
 
 def _numeric(dtype: Any) -> bool:
     return bool(dtype.is_numeric()) or dtype == nw.Boolean
+
+
+def numeric_columns(X: Any) -> list[int]:
+    """Give the positions of the columns that hold numbers; all of them in an array."""
+    frame = _frame(X)
+    if frame is None:
+        return list(range(X.shape[1]))
+    return [j for j, c in enumerate(frame.columns) if _numeric(frame[c].dtype)]
+
+
+def take_columns(X: Any, positions: Sequence[int]) -> Any:
+    """Give the columns at these positions, as the kind of table that X is."""
+    if isinstance(X, pd.DataFrame):
+        return X.iloc[:, list(positions)]
+    frame = _frame(X)
+    if frame is not None:
+        return frame.select([frame.columns[p] for p in positions]).to_native()
+    return X[:, list(positions)]
+
+
+def replace_columns(X: Any, positions: Sequence[int], columns: Sequence[Any]) -> Any:
+    """Give a copy of a table with other values in the columns at these positions."""
+    if isinstance(X, pd.DataFrame):
+        out = X.copy()
+        for p, values in zip(positions, columns, strict=True):
+            out.isetitem(p, values)
+        return out
+    frame = _frame(X)
+    if frame is not None:
+        fresh = [
+            nw.new_series(frame.columns[p], np.asarray(values), backend=frame.implementation)
+            for p, values in zip(positions, columns, strict=True)
+        ]
+        return frame.with_columns(*fresh).to_native()
+    whole = np.array(X)
+    for p, values in zip(positions, columns, strict=True):
+        whole[:, p] = values
+    return whole
 
 
 def like(X: Any, values: NDArray[np.float64]) -> Any:

@@ -1,0 +1,95 @@
+"""Base learners by name: recipes, weights, scores."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+from isonomy.errors import InputError, UnknownName
+from isonomy.models import (
+    MODELS,
+    RECIPES,
+    WeightedNeighbors,
+    fit_model,
+    make_model,
+    weight_keyword,
+    with_scores,
+)
+
+
+@pytest.fixture
+def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 3))
+    return X, (X[:, 0] + rng.normal(size=200) > 0).astype(int), rng.uniform(0, 3, 200)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_accepts_weights_that_matter(name: str, rows) -> None:
+    X, y, _ = rows
+    w = np.where(y == 1, 100.0, 0.01)
+    plain = fit_model(make_model(name), X, y).predict(X).mean()
+    heavy = fit_model(make_model(name), X, y, w).predict(X).mean()
+    assert heavy > plain, "the heavier class is predicted more often"
+
+
+@pytest.mark.parametrize("recipe", ["chen", "fairea"])
+def test_recipes_are_the_studies_own(recipe: str) -> None:
+    assert make_model("lr", recipe, random_state=None).get_params() == (
+        LogisticRegression().get_params()
+    )
+    kinds = {"chen": LinearSVC, "fairea": SVC}
+    assert type(make_model("svm", recipe)) is kinds[recipe]
+
+
+def test_unknown_names_get_a_hint() -> None:
+    with pytest.raises(UnknownName, match=r"did you mean 'svm'\?"):
+        make_model("svn")
+    with pytest.raises(UnknownName, match="recipe chen"):
+        make_model("knn", "chen")
+    with pytest.raises(UnknownName, match="recipe"):
+        make_model("lr", "chenn")
+    assert set(RECIPES) == {"default", "chen", "fairea"}
+
+
+def test_neighbours_with_equal_weights_are_scikit_learns(rows) -> None:
+    X, y, _ = rows
+    for weights in ("uniform", "distance"):
+        ours = WeightedNeighbors(4, weights=weights).fit(X, y, np.full(200, 2.5))
+        theirs = KNeighborsClassifier(4, weights=weights).fit(X, y)
+        np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-12)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_a_weight_of_two_is_a_row_twice() -> None:
+    X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
+    weighted = WeightedNeighbors(2).fit(X, y, [2, 1, 1])
+    twice = KNeighborsClassifier(3).fit(X[[0, 0, 1, 2]], y[[0, 0, 1, 2]])
+    np.testing.assert_allclose(weighted.predict_proba([[0.4]]), twice.predict_proba([[0.4]]))
+    with pytest.raises(InputError, match="one entry per row"):
+        WeightedNeighbors().fit(X, y, [1, 1])
+
+
+def test_weightless_neighbours_say_nothing() -> None:
+    model = WeightedNeighbors(1).fit([[0.0], [1.0]], [0, 1], [0, 1])
+    np.testing.assert_allclose(model.predict_proba([[0.0]]), [[0.5, 0.5]])
+
+
+def test_weight_keyword_looks_through_pipelines_and_searches() -> None:
+    search = GridSearchCV(make_pipeline(LogisticRegression()), {})
+    assert weight_keyword(search) == "logisticregression__sample_weight"
+    assert weight_keyword(make_pipeline(make_pipeline(LogisticRegression()))) == (
+        "pipeline__logisticregression__sample_weight"
+    )
+    assert weight_keyword(KNeighborsClassifier()) is None
+
+
+def test_scores_are_added_only_where_absent(rows) -> None:
+    X, y, w = rows
+    lr = make_model("lr")
+    assert with_scores(lr) is lr
+    p = fit_model(with_scores(make_model("svm", "chen")), X, y, w).predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
