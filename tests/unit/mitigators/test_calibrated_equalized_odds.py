@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from isonomy.errors import InputError, UnknownName, UnmetConstraintWarning
@@ -44,6 +44,7 @@ def costs(scores, y, s, w):
     return out
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     cost=st.sampled_from(["fnr", "fpr", "weighted"]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -39,6 +39,7 @@ rate = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
 pairs = st.lists(st.tuples(rate, rate), min_size=2, max_size=5)
 
 
+@settings(max_examples=60, deadline=None)
 @given(pairs=pairs, share=st.floats(0.05, 0.95))
 def test_closed_form_linear_program_and_the_whole_program_agree(pairs, share) -> None:
     # HiGHS takes numbers below 1e-9 for nothing; rates of real rows are never that small.
@@ -77,6 +78,7 @@ def test_labels_worse_than_chance_are_turned() -> None:
     np.testing.assert_array_equal(rule.adjust(None, labels, S), Y)
 
 
+@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000), groups=st.integers(2, 5), weighted=st.booleans())
 def test_expected_rates_are_equal_in_any_number_of_groups(seed, groups, weighted) -> None:
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isonomy.errors import InputError, UnknownName, UnmetConstraintWarning
@@ -45,6 +45,7 @@ def slow_search(scores, y, s, w, metric, bounds, nt, nm):
 cases = st.integers(0, 10_000)
 
 
+@settings(max_examples=60, deadline=None)
 @given(seed=cases, metric=st.sampled_from(["spd", "aod", "eod"]), weighted=st.booleans())
 def test_the_fast_search_is_the_slow_one(seed: int, metric: str, weighted: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -106,6 +107,7 @@ def test_ties_are_broken_by_the_smaller_disparity() -> None:
     assert (corrected.margin_, corrected.disparity_) == (pytest.approx(1 / 6), 0.0)
 
 
+@settings(max_examples=60, deadline=None)
 @given(seed=cases)
 def test_whole_weights_are_repeated_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -118,6 +120,7 @@ def test_whole_weights_are_repeated_rows(seed: int) -> None:
     assert (one.threshold_, one.margin_) == (many.threshold_, many.margin_)
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     scores=st.lists(st.floats(0, 1), min_size=1, max_size=20),
     threshold=st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0])),
