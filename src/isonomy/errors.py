@@ -13,6 +13,7 @@
     IsonomyWarning (UserWarning)
     ├── UndefinedMetricWarning             0 / 0 or an empty group: the value is NaN
     ├── DegenerateOutputWarning            a classifier that predicts one class only
+    ├── UnmetConstraintWarning             a limit on a disparity that could not be reached
     └── DataCaveatWarning                  something a user of this dataset must know
 
 Every message is one sentence: what must be, what was got, and what to do.
@@ -30,6 +31,7 @@ __all__ = [
     "UndefinedError",
     "UndefinedMetricWarning",
     "UnknownName",
+    "UnmetConstraintWarning",
 ]
 
 
@@ -71,6 +73,10 @@ class UndefinedMetricWarning(IsonomyWarning):
 
 class DegenerateOutputWarning(IsonomyWarning):
     """A classifier predicts one class only."""
+
+
+class UnmetConstraintWarning(IsonomyWarning):
+    """A limit on a disparity could not be reached; the nearest was kept."""
 
 
 class DataCaveatWarning(IsonomyWarning):

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from isonomy.data import Dataset, load, make_splits, prepare
-from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
+from isonomy.errors import InputError, IsonomyWarning, NotApplicable
 from isonomy.mitigators import BaseMitigator
 from isonomy.mitigators.base import STAGES
 
@@ -60,7 +60,7 @@ def _case(n: int = 240, groups: int = 2) -> tuple[pd.DataFrame, NDArray[Any], An
 
 def _fit(mitigator: BaseMitigator, X: Any, y: Any, s: Any, **more: Any) -> BaseMitigator:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        warnings.simplefilter("ignore", IsonomyWarning)
         return mitigator.fit(X, y, sensitive_features=s, **more)
 
 
@@ -227,7 +227,7 @@ def _reads_its_groups_from_x(m: BaseMitigator) -> None:
     X, y, s = _case()
     asked = m.set_params(sensitive_columns="group")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        warnings.simplefilter("ignore", IsonomyWarning)
         fitted = clone(asked).fit(X, y)
     np.testing.assert_array_equal(fitted.predict(X), _predict(_fit(clone(asked), X, y, s), X, s))
 
@@ -271,7 +271,7 @@ def _works_in_a_pipeline(m: BaseMitigator) -> None:
     pipe = make_pipeline(FunctionTransformer(), m)
     step = pipe.steps[-1][0]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        warnings.simplefilter("ignore", IsonomyWarning)
         pipe.fit(X, y, **{f"{step}__sensitive_features": s})
     given = {"sensitive_features": s} if m.needs_sensitive_at_predict else {}
     alone = _predict(_fit(clone(m), X, y, s), X, s)
@@ -284,7 +284,7 @@ def _works_in_a_grid_search(m: BaseMitigator) -> None:
     asked = m.set_params(sensitive_columns="group")
     search = GridSearchCV(asked, {"protocol": ["corrected"]}, cv=2, error_score="raise")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateOutputWarning)
+        warnings.simplefilter("ignore", IsonomyWarning)
         search.fit(X, y, sensitive_features=s)
     assert 0 <= search.best_score_ <= 1
 

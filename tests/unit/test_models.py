@@ -8,10 +8,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
-from isonomy.errors import InputError, UnknownName
+from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.models import (
     MODELS,
     RECIPES,
+    LegacyLogisticRegression,
     WeightedNeighbors,
     fit_model,
     make_model,
@@ -93,3 +94,26 @@ def test_scores_are_added_only_where_absent(rows) -> None:
     assert with_scores(lr) is lr
     p = fit_model(with_scores(make_model("svm", "chen")), X, y, w).predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
+def test_the_logistic_regression_of_the_studies_is_logistic_regression(rows) -> None:
+    X, y, w = rows
+    for weight in (None, w):
+        ours = LegacyLogisticRegression(C=0.3, tol=1e-9, max_iter=1000).fit(X, y, weight)
+        theirs = LogisticRegression(C=0.3, tol=1e-12, max_iter=1000).fit(X, y, weight)
+        # its L-BFGS also stops when the sum of the losses falls by less than 2e-9 of itself
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+    with pytest.raises(NotApplicable, match="two classes; got 3"):
+        LegacyLogisticRegression().fit(X, np.arange(len(y)) % 3)
+
+
+def test_the_logistic_regression_of_the_studies_stops_on_the_sum_of_the_losses(rows) -> None:
+    """Twice the rows is twice the gradient: the old rule goes on where today's would stop."""
+    X, y, _ = rows
+    many = np.tile(X, (200, 1)), np.tile(y, 200)
+    old = LegacyLogisticRegression(tol=1e-2).fit(*many)
+    new = LogisticRegression(tol=1e-2).fit(*many)
+    assert old.n_iter_[0] > new.n_iter_[0]
+    assert isinstance(make_model("lr", "chen"), LegacyLogisticRegression)
+    assert isinstance(make_model("lr", "fairea"), LegacyLogisticRegression)

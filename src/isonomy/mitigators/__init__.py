@@ -8,22 +8,30 @@ from isonomy.mitigators.base import (
     PreProcessor,
     make_mitigator,
 )
+from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
+from isonomy.mitigators.equalized_odds import EqualizedOdds
+from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
+from isonomy.mitigators.reject_option import RejectOption
 from isonomy.mitigators.reweighing import Reweighing
 from isonomy.mitigators.suppression import Suppression
 from isonomy.mitigators.unmitigated import Unmitigated
 
 __all__ = [
     "BaseMitigator",
+    "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
+    "EqualizedOdds",
+    "FairnessConstrainedThresholds",
     "InProcessor",
     "LearningFairRepresentations",
     "MITIGATORS",
     "OptimizedPreprocessing",
     "PostProcessor",
     "PreProcessor",
+    "RejectOption",
     "Reweighing",
     "Suppression",
     "Unmitigated",

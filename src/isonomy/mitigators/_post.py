@@ -1,0 +1,66 @@
+"""What several post-processors share: draws, sums by cell, scores moved to a threshold."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy._validate import listed
+from isonomy.errors import InputError
+
+__all__ = ["SEED", "check_cells", "label_sums", "recentre", "uniform"]
+
+SEED = 12345679
+"""The seed that the published studies gave to the randomised post-processors."""
+
+
+def uniform(random_state: Any, n: int) -> NDArray[np.float64]:
+    """Draw n numbers from [0, 1); a whole number as seed gives the same ones at every call."""
+    kinds = (np.random.Generator, np.random.RandomState)
+    source = (
+        random_state if isinstance(random_state, kinds) else np.random.default_rng(random_state)
+    )
+    return source.random(n)
+
+
+def label_sums(
+    y: NDArray[Any],
+    s: NDArray[Any],
+    values: NDArray[Any] | None,
+    w: NDArray[np.float64] | None,
+    groups: int,
+) -> NDArray[np.float64]:
+    """Add up weights (times values) by group and label; shape (groups, 2)."""
+    weight = values if w is None else w if values is None else values * w
+    cell = s.astype(np.intp) * 2 + y  # small integers would overflow with many groups
+    return np.bincount(cell, weight, 2 * groups).reshape(groups, 2).astype(np.float64)
+
+
+def check_cells(sums: NDArray[np.float64], names: Sequence[Any], *, who: str) -> None:
+    """Raise where a group lacks one of the labels, so that a rate of it is undefined."""
+    empty = sums <= 0
+    if empty.any():
+        lacking = [names[int(g)] for g in np.flatnonzero(empty.any(axis=1))]
+        raise InputError(
+            f"{who} needs favourable and unfavourable labels in every group; group "
+            f"{listed(lacking)} lacks one: merge small groups or give more rows."
+        )
+
+
+def recentre(scores: NDArray[np.float64], threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move scores so that each row's threshold sits at one half, in order, within [0, 1].
+
+    A score above its threshold comes out above one half, and one on it below, so that labels
+    read from the result agree with the rule to the last bit.
+    """
+    room = np.where(threshold < 1, 1 - threshold, 1.0)
+    above = 0.5 + 0.5 * (scores - threshold) / room
+    over = scores > threshold
+    dividing = (threshold > 0) & ~over
+    below = 0.5 * np.divide(scores, threshold, out=np.zeros_like(scores), where=dividing)
+    return np.where(
+        over,
+        np.clip(above, np.nextafter(0.5, 1), 1.0),
+        np.clip(below, 0.0, np.nextafter(0.5, 0)),
+    )

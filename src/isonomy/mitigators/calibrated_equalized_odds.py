@@ -1,0 +1,183 @@
+"""Calibrated equalised odds (Pleiss et al., 2017): equal costs by withholding information."""
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from isonomy._validate import unknown_name
+from isonomy.errors import UnmetConstraintWarning
+from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
+from isonomy.mitigators.base import MITIGATORS, PostProcessor, Vector, Weights
+
+__all__ = ["CalibratedEqualizedOdds"]
+
+COSTS = ("fnr", "fpr", "weighted")
+
+
+@MITIGATORS.register("calibrated_equalized_odds", aliases=("ceo",))
+class CalibratedEqualizedOdds(PostProcessor):
+    r"""Replaces some scores of the better-served group by its base rate until the costs are equal.
+
+    With :math:`b_g` the rate of favourable labels in group :math:`g`, the cost of a group is its
+    generalised false negative rate :math:`E[1 - p \mid y = 1]`, its generalised false positive
+    rate :math:`E[p \mid y = 0]`, or :math:`\frac12 (1 - b_g)` of the latter plus
+    :math:`\frac12 b_g` of the former. A random share of the group with the lower cost gets the
+    score :math:`b_g`, which keeps calibrated scores calibrated and raises the cost to that of the
+    other group. The favourable label is given where the score is at least one half.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The base learner; see ``PostProcessor``.
+    cost : {"weighted", "fnr", "fpr"}
+        The cost to equalise.
+    fit_on, privileged, favorable, sensitive_columns, protocol, random_state
+        See ``PostProcessor``.
+
+    Attributes
+    ----------
+    mix_rate_ : array of shape (2,)
+        The share that is replaced among the unprivileged and the privileged.
+    base_rate_ : array of shape (2,)
+        The score that replaces them.
+    cost_ : array of shape (2,)
+        The costs before.
+    reached_ : bool
+        Whether the costs can be made equal at all.
+
+    Protocols
+    ---------
+    ==============  =======================================  ===================================
+    what            as_published                             corrected
+    ==============  =======================================  ===================================
+    share           not clipped: above 1 acts as all,        clipped to [0, 1], with a warning
+                    negative or undefined as none            that the costs stay apart
+    draws           one fixed seed at every call, the        one number a row from
+                    unprivileged first                       ``random_state``
+    empty cell      an undefined cost replaces nothing       refused
+    learnt on       the training rows' own scores            out-of-fold scores
+    ==============  =======================================  ===================================
+
+    ``predict_proba`` is the exact probability of the favourable label over the draws;
+    ``mixed_scores`` gives the expected score, whose costs are the ones made equal. Two groups.
+
+    References
+    ----------
+    G. Pleiss, M. Raghavan, F. Wu, J. Kleinberg and K. Q. Weinberger, "On fairness and
+    calibration", NeurIPS 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isonomy.mitigators import CalibratedEqualizedOdds
+    >>> scores = np.array([0.9, 0.8, 0.3, 0.1, 0.7, 0.6, 0.5, 0.2])
+    >>> y = np.array([1, 1, 0, 0, 1, 1, 0, 0])
+    >>> group = np.array([1, 1, 1, 1, 0, 0, 0, 0])
+    >>> rule = CalibratedEqualizedOdds(cost="fnr")
+    >>> rule.fit_scores(scores, (scores > 0.5).astype(int), y, group)
+    >>> rule.mix_rate_.round(3).tolist()
+    [0.0, 0.571]
+    """
+
+    name: ClassVar[str] = "calibrated_equalized_odds"
+    label: ClassVar[str] = "CEO"
+    advice: ClassVar[str] = "Keeps calibration and equalises one cost, by making good scores worse."
+    reference: ClassVar[str] = "Pleiss et al., NeurIPS 2017"
+    randomized: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        cost: str = "weighted",
+        fit_on: str | None = None,
+        privileged: Any = None,
+        favorable: Any = None,
+        sensitive_columns: Any = None,
+        protocol: str = "corrected",
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            fit_on=fit_on,
+            privileged=privileged,
+            favorable=favorable,
+            sensitive_columns=sensitive_columns,
+            protocol=protocol,
+            random_state=random_state,
+        )
+        self.cost = cost
+
+    def fit_scores(
+        self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None
+    ) -> None:
+        """Learn the base rates and the share to replace."""
+        if self.cost not in COSTS:
+            raise unknown_name("cost of calibrated_equalized_odds", str(self.cost), COSTS)
+        total = label_sums(y, s, None, w, 2)
+        if self.protocol == "corrected":
+            needed = total[:, {"fnr": [1], "fpr": [0], "weighted": [0, 1]}[self.cost]]
+            check_cells(needed, ("unprivileged", "privileged"), who=self.name)
+        with np.errstate(invalid="ignore"):
+            gfpr, one_less_gfnr = (label_sums(y, s, scores, w, 2) / total).T
+        gfnr = 1 - one_less_gfnr
+        base = total[:, 1] / total.sum(axis=1)
+        if self.cost == "fnr":
+            cost, trivial = gfnr, 1 - base
+        elif self.cost == "fpr":
+            cost, trivial = gfpr, base
+        else:
+            cost = 0.5 * gfpr * (1 - base) + 0.5 * gfnr * base
+            trivial = base * (1 - base)
+        better = 1 if cost[0] > cost[1] else 0
+        gap, room = abs(cost[0] - cost[1]), trivial[better] - cost[better]
+        self.reached_ = bool(gap == 0 or gap <= room)
+        self.mix_rate_ = np.zeros(2)
+        if self.protocol == "as_published":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.mix_rate_[better] = np.divide(gap, room)
+        elif gap > 0 and room > 0:
+            self.mix_rate_[better] = min(gap / room, 1.0)
+        self.base_rate_, self.cost_ = base, cost
+        if self.protocol == "corrected" and not self.reached_:
+            warnings.warn(
+                f"calibrated_equalized_odds cannot make the {self.cost} costs equal: they are "
+                f"{cost[0]:.3g} and {cost[1]:.3g}, and the base rate alone costs the "
+                f"better-served group {trivial[better]:.3g}; try another cost.",
+                UnmetConstraintWarning,
+                stacklevel=2,
+            )
+
+    def adjust(self, scores: NDArray[np.float64], labels: Vector, s: Vector) -> Vector:
+        """Replace a random share of the scores by the base rate and cut at one half."""
+        if self.protocol == "as_published":
+            source = np.random.RandomState(SEED)
+            draw = np.empty(len(s))
+            for group in (0, 1):
+                rows = s == group
+                draw[rows] = source.random_sample(int(rows.sum()))
+            mixed = draw <= self.mix_rate_[s]
+        else:
+            mixed = uniform(self.random_state, len(s)) < self.mix_rate_[s]
+        return (np.where(mixed, self.base_rate_[s], scores) >= 0.5).astype(np.intp)
+
+    def adjust_scores(
+        self, scores: NDArray[np.float64], labels: Vector, s: Vector
+    ) -> NDArray[np.float64]:
+        """Give the exact probability of the favourable label over the draws."""
+        own = (scores >= 0.5).astype(np.float64)
+        return self._mix(own, (self.base_rate_ >= 0.5).astype(np.float64), s)
+
+    def mixed_scores(self, scores: NDArray[np.float64], s: Vector) -> NDArray[np.float64]:
+        """Give the expected score over the draws."""
+        return self._mix(scores, self.base_rate_, s)
+
+    def _mix(
+        self, own: NDArray[np.float64], instead: NDArray[np.float64], s: Vector
+    ) -> NDArray[np.float64]:
+        share = np.clip(np.nan_to_num(self.mix_rate_, nan=0.0), 0.0, 1.0)[s]
+        mixture: NDArray[np.float64] = (1 - share) * own + share * instead[s]
+        return mixture

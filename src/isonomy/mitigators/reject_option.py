@@ -1,0 +1,233 @@
+"""Reject option classification (Kamiran et al., 2012): doubtful cases go to the worse-off group."""
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from isonomy._validate import unknown_name
+from isonomy.errors import InputError, UnmetConstraintWarning
+from isonomy.mitigators._post import check_cells, label_sums, recentre
+from isonomy.mitigators.base import MITIGATORS, PostProcessor, Vector, Weights
+
+__all__ = ["RejectOption"]
+
+METRICS = ("spd", "aod", "eod")
+
+
+@MITIGATORS.register("reject_option", aliases=("roc",))
+class RejectOption(PostProcessor):
+    r"""Gives the favourable label to doubtful cases of the worse-off group and not of the other.
+
+    Scores within a margin :math:`m` of the threshold :math:`t` are doubtful. There the
+    unprivileged get the favourable label and the privileged the other one, which is the same as
+    a threshold for each group: :math:`t + m` for the privileged, :math:`t - m` for the
+    unprivileged. Of a grid of :math:`(t, m)` the pair with the best balanced accuracy is taken
+    among those whose disparity lies within ``bounds``.
+
+    The scores of the four cells of group and label are sorted once and all thresholds are looked
+    up at once, so that the search costs about as much as the sort.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The base learner; see ``PostProcessor``.
+    metric : {"spd", "aod", "eod"}
+        The disparity that ``bounds`` limit, unprivileged less privileged: of the rate of
+        favourable predictions, of the mean of true and false positive rate, of the true positive
+        rate.
+    bounds : (float, float)
+        The least and the largest disparity allowed.
+    low, high : float
+        The ends of the grid of thresholds.
+    n_thresholds, n_margins : int
+        How many thresholds, and how many margins for each: from 0 to the nearer of 0 and 1.
+    fit_on, privileged, favorable, sensitive_columns, protocol, random_state
+        See ``PostProcessor``.
+
+    Attributes
+    ----------
+    threshold_, margin_ : float
+        The pair that was chosen.
+    disparity_, balanced_accuracy_ : float
+        What it reached on the rows it was learnt from.
+    feasible_ : bool
+        Whether any pair was within the bounds.
+
+    Protocols
+    ---------
+    ======================  ================================  ====================================
+    what                    as_published                      corrected
+    ======================  ================================  ====================================
+    no pair within bounds   the most negative disparity       the disparity nearest to the bounds,
+                            (a slip of the reference)         with a warning
+    ties                    lowest threshold, then margin     smaller disparity, then margin
+    learnt on               the training rows' own scores     out-of-fold scores
+    ======================  ================================  ====================================
+
+    Scores on a threshold are unfavourable in both. ``predict_proba`` moves the scores so that a
+    group's threshold sits at one half and their order within the group stays. Two groups.
+
+    References
+    ----------
+    F. Kamiran, A. Karim and X. Zhang, "Decision theory for discrimination-aware classification",
+    ICDM 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isonomy.mitigators import RejectOption
+    >>> scores = np.array([0.9, 0.7, 0.6, 0.4, 0.6, 0.45, 0.3, 0.2])
+    >>> y = np.array([1, 1, 0, 0, 1, 1, 0, 0])
+    >>> group = np.array([1, 1, 1, 1, 0, 0, 0, 0])
+    >>> rule = RejectOption(metric="spd")
+    >>> rule.fit_scores(scores, (scores > 0.5).astype(int), y, group)
+    >>> rule.adjust(scores, None, group).tolist()
+    [1, 1, 0, 0, 1, 1, 0, 0]
+    """
+
+    name: ClassVar[str] = "reject_option"
+    label: ClassVar[str] = "ROC"
+    advice: ClassVar[str] = "Reaches a chosen limit on one disparity by two thresholds; repeatable."
+    reference: ClassVar[str] = "Kamiran, Karim and Zhang, ICDM 2012"
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        metric: str = "spd",
+        bounds: tuple[float, float] = (-0.05, 0.05),
+        low: float = 0.01,
+        high: float = 0.99,
+        n_thresholds: int = 100,
+        n_margins: int = 50,
+        fit_on: str | None = None,
+        privileged: Any = None,
+        favorable: Any = None,
+        sensitive_columns: Any = None,
+        protocol: str = "corrected",
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            fit_on=fit_on,
+            privileged=privileged,
+            favorable=favorable,
+            sensitive_columns=sensitive_columns,
+            protocol=protocol,
+            random_state=random_state,
+        )
+        self.metric = metric
+        self.bounds = bounds
+        self.low = low
+        self.high = high
+        self.n_thresholds = n_thresholds
+        self.n_margins = n_margins
+
+    def fit_scores(
+        self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None
+    ) -> None:
+        """Choose the threshold and the margin."""
+        if self.metric not in METRICS:
+            raise unknown_name("metric of reject_option", str(self.metric), METRICS)
+        if not 0 <= self.low <= self.high <= 1:
+            raise InputError(
+                f"low and high must satisfy 0 <= low <= high <= 1; got {self.low:g} and "
+                f"{self.high:g}."
+            )
+        total = label_sums(y, s, None, w, 2)
+        if self.metric == "spd":
+            # the parity of rates needs no label in every group, balanced accuracy both in all
+            total_of_both = np.tile(total.sum(axis=0), (2, 1)) * total.sum(axis=1, keepdims=True)
+            check_cells(total_of_both, ("unprivileged", "privileged"), who=self.name)
+        else:
+            check_cells(total, ("unprivileged", "privileged"), who=self.name)
+        t = np.linspace(self.low, self.high, self.n_thresholds)
+        m = np.linspace(0.0, np.where(t <= 0.5, t, 1 - t), self.n_margins, axis=1)
+        t = np.broadcast_to(t[:, None], m.shape)
+        chosen = np.empty((2, 2, *m.shape))
+        for group, threshold in enumerate((t - m, t + m)):
+            for true in (0, 1):
+                rows = np.flatnonzero((s == group) & (y == true))
+                chosen[group, true] = _weight_above(
+                    scores[rows], None if w is None else w[rows], threshold
+                )
+        disparity, balanced = _criteria(chosen, total[:, :, None, None], self.metric)
+        best = self._choose(m, disparity, balanced)
+        self.threshold_, self.margin_ = float(t[best]), float(m[best])
+        self.disparity_, self.balanced_accuracy_ = float(disparity[best]), float(balanced[best])
+
+    def _choose(self, m: Vector, disparity: Vector, balanced: Vector) -> tuple[int, int]:
+        """Give the position of the best pair in the grid."""
+        least, largest = self.bounds
+        feasible = (disparity >= least) & (disparity <= largest)
+        self.feasible_ = bool(feasible.any())
+        if self.protocol == "as_published":
+            aim = np.where(feasible, balanced, -np.inf) if self.feasible_ else -disparity
+            row, column = divmod(int(np.argmax(aim)), int(m.shape[1]))
+            return row, column
+        if not self.feasible_:
+            away = np.maximum(least - disparity, disparity - largest)
+            feasible = away == away.min()
+            warnings.warn(
+                f"reject_option found no threshold and margin with {self.metric} between "
+                f"{least:g} and {largest:g}; the nearest disparity is "
+                f"{disparity[feasible][0]:.3g}: widen bounds.",
+                UnmetConstraintWarning,
+                stacklevel=2,
+            )
+        rows, columns = np.nonzero(feasible)
+        first = np.lexsort((m[feasible], np.abs(disparity[feasible]), -balanced[feasible]))[0]
+        return int(rows[first]), int(columns[first])
+
+    def _threshold_of(self, s: Vector) -> NDArray[np.float64]:
+        pair = np.array([self.threshold_ - self.margin_, self.threshold_ + self.margin_])
+        each: NDArray[np.float64] = pair[s]
+        return each
+
+    def adjust(self, scores: NDArray[np.float64], labels: Vector, s: Vector) -> Vector:
+        """Give 1 where the score exceeds the threshold of its group."""
+        return (scores > self._threshold_of(s)).astype(np.intp)
+
+    def adjust_scores(
+        self, scores: NDArray[np.float64], labels: Vector, s: Vector
+    ) -> NDArray[np.float64]:
+        """Give the scores, moved so that each group's threshold sits at one half."""
+        return recentre(scores, self._threshold_of(s))
+
+
+def _weight_above(
+    scores: NDArray[np.float64], w: Weights, threshold: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Weigh the scores above each threshold; none weighs exactly nothing."""
+    if w is None:
+        ordered = np.sort(scores)
+        above = len(scores) - np.searchsorted(ordered, threshold, side="right")
+        return above.astype(np.float64)
+    order = np.argsort(-scores)
+    cumulated = np.concatenate([[0.0], np.cumsum(w[order])])
+    count = len(scores) - np.searchsorted(scores[order[::-1]], threshold, side="right")
+    weighed: NDArray[np.float64] = cumulated[count]
+    return weighed
+
+
+def _criteria(
+    chosen: NDArray[np.float64], total: NDArray[np.float64], metric: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give disparity and balanced accuracy from favourable predictions by (group, label).
+
+    The order of the operations is the reference's, because ties are broken by equality.
+    """
+    if metric == "spd":
+        rate = chosen.sum(axis=1) / total.sum(axis=1)
+        disparity = rate[0] - rate[1]
+    else:
+        fpr, tpr = np.moveaxis(chosen / total, 1, 0)
+        disparity = tpr[0] - tpr[1]
+        if metric == "aod":
+            disparity = 0.5 * ((fpr[0] - fpr[1]) + disparity)
+    selected, everyone = chosen.sum(axis=0), total.sum(axis=0)
+    balanced = 0.5 * (selected[1] / everyone[1] + (everyone[0] - selected[0]) / everyone[0])
+    return disparity, balanced
