@@ -24,8 +24,8 @@ from isonomy.mitigators import (
     OptimizedPreprocessing,
     RejectOption,
     Reweighing,
+    optimized_preprocessing,
 )
-from isonomy.mitigators.optimized_preprocessing import ADULT
 
 __all__ = ["TITLE", "rows"]
 
@@ -200,7 +200,7 @@ def _optimized() -> list[Row]:
 
     def call() -> OptimizedPreprocessing:
         method = OptimizedPreprocessing(
-            distortion=ADULT, sensitive_columns="sex", random_state=0, **PUBLISHED
+            distortion=optimized_preprocessing.ADULT, sensitive_columns="sex", random_state=0, **PUBLISHED
         )
         method.resample(frame, y, s)
         return method
