@@ -200,7 +200,10 @@ def _optimized() -> list[Row]:
 
     def call() -> OptimizedPreprocessing:
         method = OptimizedPreprocessing(
-            distortion=optimized_preprocessing.ADULT, sensitive_columns="sex", random_state=0, **PUBLISHED
+            distortion=optimized_preprocessing.ADULT,
+            sensitive_columns="sex",
+            random_state=0,
+            **PUBLISHED,
         )
         method.resample(frame, y, s)
         return method
