@@ -59,9 +59,10 @@ def wrap(X: np.ndarray, s: np.ndarray, y: np.ndarray) -> BinaryLabelDataset:
     return made
 
 
-def with_scores(s: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> BinaryLabelDataset:
-    made = wrap(None, s, labels)
-    made.scores = scores.reshape(-1, 1).astype(float)
+def with_scores(data: Arrays, part: str, labels: str) -> BinaryLabelDataset:
+    """Build what a user of AIF360 has after predicting: the features are still in it."""
+    made = wrap(data[f"X_{part}"], data[f"s_{part}"], data[f"{labels}_{part}"])
+    made.scores = data[f"score_{part}"].reshape(-1, 1).astype(float)
     return made
 
 
@@ -160,9 +161,9 @@ def optimized_preprocessing(data: Arrays) -> Job:
 
 
 def _post(data: Arrays, method: Callable[[], Any]) -> Job:
-    truth = with_scores(data["s_train"], data["y_train"], data["score_train"])
-    predicted = with_scores(data["s_train"], data["label_train"], data["score_train"])
-    target = with_scores(data["s_test"], data["label_test"], data["score_test"])
+    truth = with_scores(data, "train", "y")
+    predicted = with_scores(data, "train", "label")
+    target = with_scores(data, "test", "label")
     return (
         lambda: method().fit(truth, predicted).predict(target),
         lambda out: {"labels": out.labels.ravel().astype(int)},
