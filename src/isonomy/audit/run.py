@@ -18,6 +18,8 @@ from isonomy.metrics.tally import attribute_columns, check_columns, group_index
 
 __all__ = ["audit", "audit_counts", "audit_file"]
 
+MOST_DRAWS = 50_000_000
+"""Cells times resamples that are held at once: 400 MB."""
 EXACT_ROWS = 2_000_000
 """Scores of a file with more rows than this are read as a histogram by the file's engine."""
 
@@ -192,15 +194,8 @@ def audit_counts(
     accept = judge.thresholds(thresholds, chosen)
     if resamples < 100:
         raise InputError(f"resamples must be at least 100 for an interval; got {resamples}.")
-    drawn = counts.resample(resamples, random_state=random_state)
-
-    views: list[tuple[str, Counts, Counts]] = [
-        (a, counts.select(a), drawn.select(a)) for a in counts.attributes
-    ]
-    if intersections and len(counts.attributes) > 1:
-        views.append((" & ".join(counts.attributes), counts, drawn))
-
-    findings = judge.overall(counts, drawn, chosen, level, neighbour_metrics or {})
+    views = _views(counts, resamples, random_state, intersections)
+    findings = judge.overall(counts, views[0][2], chosen, level, neighbour_metrics or {})
     rates: list[GroupRate] = []
     by_score: list[GroupRate] = []
     if table is not None:
@@ -235,6 +230,25 @@ def audit_counts(
             "weighted": counts.weighted,
         },
     )
+
+
+def _views(
+    counts: Counts, resamples: int, random_state: int | None, intersections: bool
+) -> list[tuple[str, Counts, Counts]]:
+    """Give each attribute (and the intersection) its counts and their resamples."""
+    joint = " & ".join(counts.attributes)
+    if counts.n.size * resamples <= MOST_DRAWS:
+        drawn = counts.resample(resamples, random_state=random_state)
+        views = [(a, counts.select(a), drawn.select(a)) for a in counts.attributes]
+        return [*views, (joint, counts, drawn)] if intersections and len(views) > 1 else views
+    if intersections:
+        raise InputError(
+            f"{joint} has {len(counts.groups):,} groups, too many to resample "
+            f"{resamples:,} times: name fewer attributes, merge their values, or lower resamples."
+        )
+    # the marginals of a multinomial are multinomial: each attribute can be drawn by itself
+    parts = [(a, counts.select(a)) for a in counts.attributes]
+    return [(a, p, p.resample(resamples, random_state=random_state)) for a, p in parts]
 
 
 def audit_file(

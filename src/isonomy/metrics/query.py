@@ -41,6 +41,8 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+MOST_CELLS = 200_000
+
 Bins = Mapping[str, Sequence[float]]
 
 
@@ -166,7 +168,8 @@ def from_query(
                 w = quoted(weight)
                 extra = f", COUNT(*) FILTER ({w} IS NULL) AS absent, MIN({w}) AS least\nFROM"
                 sql = sql.replace("\nFROM", extra, 1)
-            rows = connection.execute(sql).fetchall()
+            # a measurement or a name in place of an attribute would bring back every row
+            rows = connection.execute(f"{sql}\nLIMIT {MOST_CELLS}").fetchall()
         except duckdb.Error as error:
             raise InputError(
                 f"The file {str(source)!r} cannot be read: {_first_line(error)}"

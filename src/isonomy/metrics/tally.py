@@ -118,6 +118,11 @@ def _unify(
     true: list[Any], pred: list[Any]
 ) -> tuple[tuple[Any, ...], NDArray[np.intp], NDArray[np.intp]]:
     """Order the classes and say where the codes of labels and of predictions go."""
+    if len(true) > MOST_VALUES:
+        raise InputError(
+            f"Labels must be classes, {MOST_VALUES} at most; got {len(true):,} values such as "
+            f"{listed(true[:3])}: cut a number into classes first."
+        )
     if len(true) < 2:
         raise InputError(f"Labels must hold at least two classes; all of them are {true[0]!r}.")
     if not set(true) & set(pred):

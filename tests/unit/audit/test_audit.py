@@ -269,3 +269,14 @@ def test_scores_outside_the_unit_interval_only_rank(predictions: pd.DataFrame) -
 def test_too_few_resamples(predictions: pd.DataFrame) -> None:
     with pytest.raises(InputError, match="at least 100"):
         audit([0, 1], [0, 1], sensitive_features=["a", "b"], resamples=10)
+
+
+def test_many_attributes_at_once() -> None:
+    rng = np.random.default_rng(0)
+    n = 20_000
+    sensitive = {f"a{k}": rng.integers(0, 10, n) for k in range(5)}  # nearly every row a group
+    y, yhat = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    found = audit(y, yhat, sensitive_features=sensitive, metrics=["spd"])
+    assert [f.attribute for f in found.metrics if f.attribute] == list(sensitive)
+    with pytest.raises(InputError, match="too many to resample"):
+        audit(y, yhat, sensitive_features=sensitive, metrics=["spd"], intersections=True)

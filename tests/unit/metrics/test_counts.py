@@ -223,6 +223,10 @@ GOOD = {"y_true": [0, 1, 0, 1], "y_pred": [0, 1, 1, 1], "sensitive_features": li
         ({"y_pred": [0.2, 0.7, 0.9, 0.4]}, "pass scores as `score`"),
         ({"y_pred": ["0", "1", "1", "1"]}, "same values and type"),
         ({"favorable": 3}, "no favourable label 3"),
+        (
+            {"y_true": range(300), "y_pred": range(300), "sensitive_features": ["a", "b"] * 150},
+            "Labels must be classes",
+        ),
         ({"favorable": [0, 1]}, "must be unfavourable"),
     ],
 )
