@@ -296,8 +296,7 @@ def score_rows(
     random_state: int | None,
 ) -> tuple[list[Finding], list[GroupRate]]:
     """Report score metrics overall and by group; intervals from resampled histograms."""
-    drawn = table.coarse().resample(resamples, random_state=random_state)
-    fixed_bins = table.coarse()
+    binned = table.coarse()
     overall: list[Finding] = []
     by_group: list[GroupRate] = []
     views: list[tuple[str | None, NDArray[np.intp], Counts]] = [
@@ -311,8 +310,9 @@ def score_rows(
         labels = ("all",) if attribute is None else part.labels()
         fixed = table.merge(index, groups)
         fine, error = fixed.values(), fixed.auc_error()
-        coarse = fixed_bins.merge(index, groups).values()
-        samples = drawn.merge(index, groups).values()
+        merged = binned.merge(index, groups)
+        coarse = merged.values()
+        samples = merged.resample(resamples, random_state=random_state).values()
         for name, values in fine.items():
             low, high = percentile_interval(samples[name], level=level)
             for k, group in enumerate(labels):

@@ -197,7 +197,7 @@ class ScoreTable:
         """Add all groups up into one."""
         return self.merge(np.zeros(len(self.groups), dtype=np.intp), (("all",),))
 
-    def coarse(self, bins: int = 256) -> Self:
+    def coarse(self, bins: int = 128) -> Self:
         """Join neighbouring bins until at most ``bins`` are left (no leading axes)."""
         if self.n.shape[-1] <= bins:
             return self
