@@ -378,7 +378,12 @@ def _existing(path: str | Path) -> Path:
 
 def _values(column: "pd.Series[Any]") -> tuple[Any, ...]:
     """Give the values that occur, as plain Python objects, sorted where they can be."""
-    found = column.dropna().unique().tolist()
+    if isinstance(column.dtype, pd.CategoricalDtype):  # counting codes beats hashing values
+        codes = column.cat.codes.to_numpy()
+        present = np.bincount(codes[codes >= 0], minlength=len(column.cat.categories)) > 0
+        found = column.cat.categories[present].tolist()
+    else:
+        found = column.dropna().unique().tolist()
     try:
         return tuple(sorted(found))
     except TypeError:
