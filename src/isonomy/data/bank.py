@@ -105,8 +105,8 @@ CAVEATS = (
         "it cannot be used."
     ),
     (
-        "Unknown values are the word 'unknown'. Studies that drop such rows keep 30,488 of the "
-        "41,188 of bank-additional."
+        "'unknown' is read as a missing value; studies that drop such rows keep 30,488 of the "
+        "41,188 of bank-additional. In bank-full it stays a value of contact and poutcome."
     ),
 )
 
