@@ -11,6 +11,7 @@ from isonomy.mitigators.base import (
 from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
 from isonomy.mitigators.equalized_odds import EqualizedOdds
+from isonomy.mitigators.fair_smote import FairSmote
 from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
@@ -24,6 +25,7 @@ __all__ = [
     "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
     "EqualizedOdds",
+    "FairSmote",
     "FairnessConstrainedThresholds",
     "InProcessor",
     "LearningFairRepresentations",
