@@ -109,10 +109,10 @@ class FairSmote(PreProcessor):
     >>> X = np.column_stack([s, rng.normal(size=60)])
     >>> y = (X[:, 1] + s > 0.8).astype(int)
     >>> np.bincount(2 * y + s).tolist()
-    [23, 18, 7, 12]
+    [25, 9, 5, 21]
     >>> _, y_new, s_new, _ = FairSmote(situation_testing=False).resample(X, y, s)
     >>> np.bincount(2 * y_new + s_new).tolist()
-    [23, 23, 23, 23]
+    [25, 25, 25, 25]
     """
 
     name: ClassVar[str] = "fair_smote"
