@@ -11,7 +11,9 @@ from isonomy.mitigators.base import (
 from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
 from isonomy.mitigators.equalized_odds import EqualizedOdds
+from isonomy.mitigators.fair_mask import FairMask
 from isonomy.mitigators.fair_smote import FairSmote
+from isonomy.mitigators.fairhome import FairHome
 from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
 from isonomy.mitigators.fairway import Fairway
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
@@ -28,6 +30,8 @@ __all__ = [
     "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
     "EqualizedOdds",
+    "FairHome",
+    "FairMask",
     "FairSmote",
     "FairnessConstrainedThresholds",
     "Fairway",
