@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["nearest_rows"]
+__all__ = ["nearest_rows", "tie_unit"]
 
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -12,19 +12,30 @@ CHUNK = 256
 """Rows asked for at once: their distances to all rows stay in the processor's cache."""
 CROWDED = 32
 """From so many candidates a row, single precision is too coarse for the data's scale."""
-DECIMALS = 12
-"""Squared distances that agree to so many decimals tie."""
 PAIRS = 200_000
 """Pairs whose exact distance is computed at once."""
+
+
+def tie_unit(X: Matrix) -> float:
+    """Give the grain of squared distances: the widest range, up to a power of 2, squared / 2^40.
+
+    Examples
+    --------
+    >>> tie_unit(np.array([[0.0, 0.2], [1.0, 0.3]])) == 2.0**-40
+    True
+    """
+    widest = float((X.max(axis=0) - X.min(axis=0)).max(initial=0.0))
+    return float(2.0 ** (2 * np.ceil(np.log2(widest)) - 40)) if widest > 0 else 1.0
 
 
 def nearest_rows(X: Matrix, rows: Rows, k: int, *, skip_self: bool = False) -> Rows:
     """Give the k nearest rows of X to each of some of its rows, nearest first.
 
-    The distance is Euclidean, in double precision. Two distances tie when their squares agree to
-    twelve decimals (the order in which columns are summed must not decide), and of rows that tie
-    the one that comes first in X is nearer. A row is its own nearest one unless a duplicate comes
-    before it; with ``skip_self`` it is left out.
+    The distance is Euclidean, in double precision. Two distances tie when their squares round to
+    the same multiple of ``tie_unit(X)``, about 1e-12 of the widest column's squared range: the
+    order in which columns are summed must not decide. Of rows that tie the one that comes first
+    in X is nearer. A row is its own nearest one unless a duplicate comes before it; with
+    ``skip_self`` it is left out.
 
     Single-precision products give a shortlist that is wide enough for their rounding error; only
     what is on it is measured exactly.
@@ -57,7 +68,8 @@ def _shortlisted(
     if not np.isfinite(norm).all():
         return None
     table[:, d] = norm
-    slack = 4 * (d + 4) * float(np.finfo(precision).eps) * float(norm.max(initial=0.0))
+    grain = tie_unit(X)
+    slack = 4 * (d + 4) * float(np.finfo(precision).eps) * float(norm.max(initial=0.0)) + 2 * grain
     asked = table[rows]
     asked[:, :d] *= -2
     asked[:, d] = 1
@@ -82,7 +94,7 @@ def _shortlisted(
         row, column = np.divmod(np.flatnonzero(limit[:, None] >= D), n)
         if precision == np.float32 and len(row) > CROWDED * len(part) + 1000:
             return None
-        exact = _exact(X, part[row], column)
+        exact = np.rint(_exact(X, part[row], column) / grain)
         # Columns ascend within a row, and the sort is stable: ties go to the first row of X.
         order = np.lexsort((exact, row))
         first = np.searchsorted(row[order], line)
@@ -96,4 +108,4 @@ def _exact(X: Matrix, one: Rows, other: Rows) -> Matrix:
         stop = start + PAIRS
         difference = X[one[start:stop]] - X[other[start:stop]]
         exact[start:stop] = np.einsum("ij,ij->i", difference, difference)
-    return exact.round(DECIMALS)
+    return exact

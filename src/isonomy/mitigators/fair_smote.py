@@ -85,8 +85,8 @@ class FairSmote(PreProcessor):
     swap                1 - value                     the values of each other group
     ==================  ============================  ===========================================
 
-    Rows at equal distance rank in their order in the training set (squares compared to twelve
-    decimals). ``sample_weight``: a synthetic row takes its parent's; cells are counted in rows.
+    Rows at equal distance rank in their order in the training set (squared distances are compared
+    to about twelve digits). ``sample_weight``: a synthetic row takes its parent's; cells are counted in rows.
 
     Attributes
     ----------
@@ -240,8 +240,8 @@ class FairSmote(PreProcessor):
             labels = getattr(self, "_label_of_code", None)
             named = [
                 (
-                    g if groups is None or len(groups) != len(counts) else groups[g],
-                    c if labels is None else labels[c],
+                    int(g) if groups is None else groups[g],
+                    int(c) if labels is None else labels[c : c + 1].tolist()[0],
                 )
                 for g, c in small
             ]

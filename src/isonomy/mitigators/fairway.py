@@ -147,7 +147,10 @@ class Fairway(WrappedModel):
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         base = self._base()
-        space = self._space(base) if self.tune else None
+        space = None
+        if self.tune:
+            base = _plain(base)
+            space = self._space(base)
         self.kept_ = self.agreement(X, y, s, w)
         rows = np.flatnonzero(self.kept_)
         if len(np.unique(y[rows])) < 2:
@@ -246,6 +249,16 @@ class Fairway(WrappedModel):
             life=self.life,
             random_state=generator(self.random_state),
         )
+
+
+def _plain(estimator: BaseEstimator) -> BaseEstimator:
+    """Swap a logistic regression that knows one solver only for one that can be tuned."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return clone(estimator).set_params(**{name: _plain(last)})
+    if isinstance(estimator, LogisticRegression) and type(estimator) is not LogisticRegression:
+        return LogisticRegression(**estimator.get_params(deep=False))
+    return estimator
 
 
 def four_goals(y: Vector, predicted: Vector, s: Vector, w: Weights = None) -> float:
