@@ -31,7 +31,8 @@ def case(seed=0, n=200, groups=2):
 
 def two_nearest(cell, at, published):
     """Rank by squared distance, rounded to the grain of ties, then by place."""
-    square = [round(float(((row - cell[at]) ** 2).sum()) / tie_unit(cell)) for row in cell]
+    grain = tie_unit(cell)
+    square = [round(float(((row - cell[at]) ** 2).sum()) / grain) for row in cell]
     order = sorted(range(len(cell)), key=lambda i: (square[i], i))
     if published:
         return order[1], order[2]
@@ -180,8 +181,11 @@ def test_situation_testing_drops_exactly_the_rows_that_a_flip_decides() -> None:
     )
     got, *_ = method.resample(X, y, s)
     keep = by_hand(X, y, [0], model, [[0.0], [1.0]])
-    np.testing.assert_array_equal(got, X[keep])
     assert 0 < method.n_removed_ == (~keep).sum()
+    np.testing.assert_array_equal(got[:, 1:], X[keep, 1:])
+    np.testing.assert_array_equal(got[:, 0], 1 - X[keep, 0], "the released loop leaves the flip")
+    method = FairSmote(balance=False, sensitive_columns=[0], situation_model=model)
+    np.testing.assert_array_equal(method.resample(X, y, s)[0], X[keep])
 
 
 def test_situations_of_three_groups_are_all_tried() -> None:
