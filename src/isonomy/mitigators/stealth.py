@@ -22,6 +22,8 @@ __all__ = ["Stealth", "bicluster"]
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 TINY = 1e-31
+GRAIN = 2.0**-36
+"""Distances are multiples of this."""
 
 
 def bicluster(
@@ -37,8 +39,9 @@ def bicluster(
     from left. Every row is projected on the line between the two by the cosine rule, and the
     lower half (rounded down) and the upper half become two nodes. A node of fewer than
     :math:`\lfloor\sqrt{N}\rfloor` of the :math:`N` rows is a leaf. The distance is the sum over
-    the columns of absolute differences, each column on the scale 0 to 1 of the whole table; of
-    rows at one distance the first is the farthest, and rows with one projection stay in order.
+    the columns of absolute differences, each column on the scale 0 to 1 of the whole table, and
+    rounded to a multiple of 2^-36, so that the order in which columns are summed does not decide;
+    of rows at one distance the first is the farthest, and rows with one projection stay in order.
 
     Parameters
     ----------
@@ -79,17 +82,22 @@ def bicluster(
         node = table[rows]
         pivot = node[int(rng.integers(len(rows)))][None]
         world = table if global_poles else node
-        left = world[int(cdist(pivot, world, "cityblock").argmax())][None]
-        to_left = cdist(left, world, "cityblock")[0]
+        left = world[int(_distances(pivot, world).argmax())][None]
+        to_left = _distances(left, world)
         far = int(to_left.argmax())
         right, c = world[far][None], to_left[far]
-        a = cdist(right, node, "cityblock")[0]
-        b = cdist(left, node, "cityblock")[0] if global_poles else to_left
+        a = _distances(right, node)
+        b = _distances(left, node) if global_poles else to_left
         order = np.argsort((a**2 + c**2 - b**2) / (2 * c + TINY), kind="stable")
         half = len(rows) // 2
         # Last in, first out: the left half is opened next.
         nodes += [rows[order[half:]], rows[order[:half]]]
     return leaves
+
+
+def _distances(row: Matrix, table: Matrix) -> Matrix:
+    found: Matrix = np.rint(cdist(row, table, "cityblock")[0] / GRAIN) * GRAIN
+    return found
 
 
 @MITIGATORS.register("stealth")

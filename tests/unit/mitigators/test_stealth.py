@@ -54,7 +54,7 @@ def by_loop(X, rng, *, global_poles=False, truncate=False):
         total = 0.0
         for a, b in zip(rows[i], rows[j], strict=True):
             total += abs(a - b)
-        return total
+        return round(total * 2**36) / 2**36
 
     def farthest(i, world):
         best = world[0]
