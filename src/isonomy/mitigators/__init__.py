@@ -11,11 +11,17 @@ from isonomy.mitigators.base import (
 from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
 from isonomy.mitigators.equalized_odds import EqualizedOdds
+from isonomy.mitigators.fair_mask import FairMask
+from isonomy.mitigators.fair_smote import FairSmote
+from isonomy.mitigators.fairhome import FairHome
 from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
+from isonomy.mitigators.fairway import Fairway
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
+from isonomy.mitigators.maat import Maat
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
 from isonomy.mitigators.reject_option import RejectOption
 from isonomy.mitigators.reweighing import Reweighing
+from isonomy.mitigators.stealth import Stealth
 from isonomy.mitigators.suppression import Suppression
 from isonomy.mitigators.unmitigated import Unmitigated
 
@@ -24,15 +30,21 @@ __all__ = [
     "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
     "EqualizedOdds",
+    "FairHome",
+    "FairMask",
+    "FairSmote",
     "FairnessConstrainedThresholds",
+    "Fairway",
     "InProcessor",
     "LearningFairRepresentations",
     "MITIGATORS",
+    "Maat",
     "OptimizedPreprocessing",
     "PostProcessor",
     "PreProcessor",
     "RejectOption",
     "Reweighing",
+    "Stealth",
     "Suppression",
     "Unmitigated",
     "make_mitigator",

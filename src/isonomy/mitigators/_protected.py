@@ -1,0 +1,79 @@
+"""The protected attribute as columns of X: where it stands, what it holds, how to swap it."""
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy._validate import listed
+from isonomy.errors import NotApplicable
+
+__all__ = ["generator", "group_values", "protected_columns", "rows_like"]
+
+Matrix = NDArray[np.float64]
+Codes = NDArray[Any]
+
+
+def protected_columns(matrix: Matrix, s: Codes, named: tuple[int, ...]) -> tuple[int, ...]:
+    """Give the columns that hold the protected attributes: those named, else those they decide.
+
+    Where nothing was named, the columns that are constant within every group but not between
+    groups are the attribute itself, one-hot or otherwise coded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 5.0], [1.0, 5.0], [1.0, 6.0], [0.0, 6.0]])
+    >>> protected_columns(X, np.array([0, 1, 1, 0]), ())
+    (0,)
+    """
+    if named:
+        return named
+    first = np.unique(s, return_index=True)[1]
+    # Looking at a few rows first rules out nearly every column without reading them all.
+    some = slice(0, 200)
+    place = np.searchsorted(s[first], s)
+    likely = np.flatnonzero(
+        (matrix[some] == matrix[first][place[some]]).all(axis=0)
+        & (matrix[first] != matrix[first[0]]).any(axis=0)
+    )
+    same = (matrix[:, likely] == matrix[np.ix_(first, likely)][place]).all(axis=0)
+    return tuple(int(j) for j in likely[same])
+
+
+def group_values(
+    matrix: Matrix, s: Codes, columns: tuple[int, ...], *, who: str, groups: Any = None
+) -> Matrix:
+    """Give what the protected columns hold for each group, one row per group number."""
+    numbers, first = np.unique(s, return_index=True)
+    values = np.full((int(s.max()) + 1, len(columns)), np.nan)
+    held = matrix[:, list(columns)]
+    values[numbers] = held[first]
+    mixed = [g for g in numbers if (held[s == g] != values[g]).any()]
+    if mixed:
+        names = [g if groups is None else groups[int(g)] for g in mixed]
+        raise NotApplicable(
+            f"{who} swaps the protected columns of X, so each group must hold one value there; "
+            f"{listed(names)} holds several: put the grouped attribute into X instead of the "
+            f"column it was made from."
+        )
+    return values
+
+
+def rows_like(X: Any, matrix: Matrix) -> Any:
+    """Wrap another number of rows in the kind of table that X is."""
+    if isinstance(X, pd.DataFrame):
+        return pd.DataFrame(matrix, columns=X.columns)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return nw.from_numpy(matrix, schema=frame.columns, backend=frame.implementation).to_native()
+    return matrix
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Give a generator of our own from a seed or from scikit-learn's kind of generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)

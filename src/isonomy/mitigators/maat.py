@@ -1,0 +1,227 @@
+"""MAAT (Chen et al., 2022): a performance model and a fairness model decide together."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils import _safe_indexing
+
+from isonomy._validate import listed
+from isonomy.errors import InputError, NotApplicable
+from isonomy.mitigators._protected import generator
+from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
+from isonomy.models import fit_model, with_scores
+
+__all__ = ["Maat", "wae_removed"]
+
+Matrix = NDArray[np.float64]
+
+
+def wae_removed(counts: Any) -> Matrix:
+    r"""Give how many rows of each cell to remove so that all groups have one favourable rate.
+
+    Every group loses the same share of its rows, :math:`p_{max} - p_{min}`, the difference between
+    the largest and the smallest favourable rate: group :math:`g` of :math:`n_g` rows and rate
+    :math:`p_g` loses :math:`(p_g - p_{min}) n_g` favourable and :math:`(p_{max} - p_g) n_g`
+    unfavourable ones. For two groups this is the smaller root of the quadratic equation in the
+    released code.
+
+    Parameters
+    ----------
+    counts : array of shape (groups, 2)
+        Rows, or their weights, by group; the second column is the favourable label.
+
+    Returns
+    -------
+    array of shape (groups, 2)
+        What to remove, not rounded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> removed = wae_removed([[10000, 1200], [14000, 6500]])
+    >>> removed.round(2).tolist()
+    [[2351.22, 0.0], [0.0, 4303.57]]
+    """
+    n = np.asarray(counts, dtype=np.float64)
+    total = n.sum(axis=1)
+    rate = n[:, 1] / total
+    removed: Matrix = np.column_stack([(rate.max() - rate) * total, (rate - rate.min()) * total])
+    return removed
+
+
+@MITIGATORS.register("maat")
+class Maat(BaseMitigator):
+    r"""Averages a model of the data as they are with a model of a sample where groups are even.
+
+    The *performance model* is fitted on all training rows. The *fairness model* is fitted on a
+    sample in which every group has the same favourable rate ("we're all equal"): favourable rows
+    of the better-off group and unfavourable rows of the worse-off one are left out at random, the
+    same share of every group. The favourable label is predicted where the weighted mean of the
+    two probabilities is at least 0.5.
+
+    With several protected attributes there is one fairness model for each, and all models weigh
+    the same. A learner without probabilities is calibrated.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The base learner of all models; a scaled logistic regression when None.
+    weight : float in [0, 1], optional
+        The weight of the performance model; the fairness models share the rest. When None, all
+        models weigh the same.
+    privileged, favorable, sensitive_columns, protocol, random_state
+        As in every mitigator.
+
+    Protocols
+    ---------
+    ============  ======================================  =======================================
+    what          as_published                            corrected
+    ============  ======================================  =======================================
+    direction     the privileged group is taken to be     read from the data, any number of
+                  better off; refused where it is not     groups
+                  (the released code then crashes)
+    sizes         cut to whole rows                       rounded
+    scaling       a MinMax scaler before each model       as the base learner has it
+    ============  ======================================  =======================================
+
+    ``sample_weight`` counts in the rates and goes to the fits.
+
+    Attributes
+    ----------
+    estimators_ : list
+        The performance model, then a fairness model for each attribute.
+    weights_ : array
+        Their weights.
+    samples_ : list of array of int
+        The training rows of each fairness model.
+
+    References
+    ----------
+    Z. Chen, J. M. Zhang, F. Sarro and M. Harman, "MAAT: a novel ensemble approach to addressing
+    fairness and performance bugs for machine learning software", ESEC/FSE 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isonomy.mitigators import Maat
+    >>> rng = np.random.default_rng(0)
+    >>> s = np.arange(400) % 2
+    >>> X = np.column_stack([s, rng.normal(size=400)])
+    >>> y = (X[:, 1] + s > 0.5).astype(int)
+    >>> model = Maat().fit(X, y, sensitive_features=s)
+    >>> even = model.samples_[0]
+    >>> [round(float(y[even][s[even] == g].mean()), 2) for g in (0, 1)]
+    [0.48, 0.48]
+    """
+
+    name: ClassVar[str] = "maat"
+    stage: ClassVar[str] = "ensemble"
+    label: ClassVar[str] = "MAAT"
+    advice: ClassVar[str] = "A middle way between the data and even rates, set by one weight."
+    reference: ClassVar[str] = "Chen et al., ESEC/FSE 2022"
+    multi_group: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        weight: float | None = None,
+        privileged: Any = None,
+        favorable: Any = None,
+        sensitive_columns: Any = None,
+        protocol: str = "corrected",
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            privileged=privileged,
+            favorable=favorable,
+            sensitive_columns=sensitive_columns,
+            protocol=protocol,
+            random_state=random_state,
+        )
+        self.weight = weight
+
+    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+        if self.weight is not None and not 0 <= self.weight <= 1:
+            raise InputError(f"weight must lie between 0 and 1; got {self.weight}.")
+        model = with_scores(self._base())
+        if self.protocol == "as_published":
+            model = make_pipeline(MinMaxScaler(), model)
+        rng = generator(self.random_state)
+        self.estimators_ = [fit_model(model, X, self._label_of_code[y], w)]
+        self.samples_ = []
+        for codes, names in self._attributes(s):
+            rows = self._even_sample(y, codes, names, w, rng)
+            self.samples_.append(rows)
+            self.estimators_.append(
+                fit_model(
+                    model,
+                    _safe_indexing(X, rows),
+                    self._label_of_code[y[rows]],
+                    None if w is None else w[rows],
+                )
+            )
+        fairness = len(self.samples_)
+        first = 1 / (1 + fairness) if self.weight is None else self.weight
+        self.weights_ = np.array([first, *[(1 - first) / fairness] * fairness])
+
+    def _attributes(self, s: Vector) -> list[tuple[Vector, list[Any]]]:
+        """Give each attribute's own groups: their numbers by row, and their names."""
+        if len(self._encoder.names) == 1:
+            return [(s, list(self.groups_))]
+        found = []
+        for at in range(len(self._encoder.names)):
+            held = [label[at] for label in self.groups_]
+            names = list(dict.fromkeys(held))
+            if len(names) > 1:
+                found.append((np.array([names.index(h) for h in held])[s], names))
+        return found
+
+    def _even_sample(
+        self, y: Vector, s: Vector, names: list[Any], w: Weights, rng: np.random.Generator
+    ) -> NDArray[np.intp]:
+        """Draw the rows on which every group has the same favourable rate."""
+        size = 2 * len(names)
+        cell = s * 2 + y
+        counts = np.bincount(cell, minlength=size)
+        weight = np.bincount(cell, w, size).reshape(-1, 2).astype(np.float64)
+        if (weight[:, 1] == 0).any() or (weight[:, 0] == 0).any():
+            lone = np.flatnonzero((weight == 0).any(axis=1))
+            raise NotApplicable(
+                f"{self.name} needs both labels in every group; "
+                f"{listed(names[int(g)] for g in lone)} has one only (the first has "
+                f"{int(counts.reshape(-1, 2)[lone[0]].sum())} rows): merge small groups."
+            )
+        removed = wae_removed(weight)
+        published = self.protocol == "as_published"
+        if published and len(names) == 2 and len(self._encoder.names) == 1 and removed[1, 0] > 0:
+            raise NotApplicable(
+                f"{self.name} as published takes the privileged group to be better off; "
+                f"{names[1]!r} is not: use protocol='corrected'."
+            )
+        left = counts * (1 - (removed / weight).ravel())
+        # A count that is whole but for rounding error must not lose a row to the cut.
+        sizes = np.floor(left + 1e-9) if published else np.rint(left)
+        kept = [
+            rng.permutation(np.flatnonzero(cell == c))[: int(sizes[c])]
+            for c in range(size)
+            if counts[c]
+        ]
+        return np.sort(np.concatenate(kept))
+
+    def _scores(self, X: Any) -> Matrix:
+        every = np.array([self._favorable_scores(model, X) for model in self.estimators_])
+        mean: Matrix = np.clip(self.weights_ @ every, 0.0, 1.0)
+        return mean
+
+    def _predict(self, X: Any, s: Vector | None) -> Vector:
+        labels: Vector = self._label_of_code[(self._scores(X) >= 0.5).astype(np.intp)]
+        return labels
+
+    def _predict_proba(self, X: Any, s: Vector | None) -> Matrix:
+        return self._two_columns(self._scores(X))
