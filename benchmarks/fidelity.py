@@ -81,6 +81,7 @@ METRICS = [
 ]
 COARSE = {"adult": ADULT, "compas": COMPAS, "german": GERMAN}
 LEVEL = 0.01
+LEARNER = "legacy-lr"  # a new name here makes every stored run an old one
 
 # Why a rejected cell differs, as far as we found out: (method, task) or method -> words.
 CAUSES: dict[str, str] = {}
@@ -222,7 +223,7 @@ def run_all(methods: dict[str, str], tasks: list[str], seeds: int) -> None:
 
 def key_of(method: str, spec: str, task: str, seed: int) -> str:
     """Name a run; a new version of the method makes a new name."""
-    return f"{method}|{spec}|v{MITIGATORS[name_of(spec)].version}|{task}|{seed}"
+    return f"{method}|{spec}|v{MITIGATORS[name_of(spec)].version}|{LEARNER}|{task}|{seed}"
 
 
 def stored() -> Iterator[tuple[str, list[int]]]:
