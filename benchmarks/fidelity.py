@@ -176,7 +176,7 @@ def run_all(methods: dict[str, str], tasks: list[str], seeds: int) -> None:
     """Run what is not in the store yet, one seed of one dataset at a time."""
     done = {key for key, _ in stored()}
     STORE.parent.mkdir(parents=True, exist_ok=True)
-    datasets = list(dict.fromkeys(task.split("_")[0] for task in tasks))
+    datasets = list(dict.fromkeys(task.split("_")[0] for task in reversed(tasks)))  # small first
     with STORE.open("a", encoding="utf-8") as store, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IsonomyWarning)
