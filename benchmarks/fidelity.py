@@ -81,6 +81,7 @@ METRICS = [
 ]
 COARSE = {"adult": ADULT, "compas": COMPAS, "german": GERMAN}
 LEVEL = 0.01
+LEARNER = "legacy-lr"  # a new name here makes every stored run an old one
 
 # Why a rejected cell differs, as far as we found out: (method, task) or method -> words.
 CAUSES: dict[str, str] = {}
@@ -175,7 +176,7 @@ def run_all(methods: dict[str, str], tasks: list[str], seeds: int) -> None:
     """Run what is not in the store yet, one seed of one dataset at a time."""
     done = {key for key, _ in stored()}
     STORE.parent.mkdir(parents=True, exist_ok=True)
-    datasets = list(dict.fromkeys(task.split("_")[0] for task in tasks))
+    datasets = list(dict.fromkeys(task.split("_")[0] for task in reversed(tasks)))  # small first
     with STORE.open("a", encoding="utf-8") as store, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IsonomyWarning)
@@ -222,7 +223,7 @@ def run_all(methods: dict[str, str], tasks: list[str], seeds: int) -> None:
 
 def key_of(method: str, spec: str, task: str, seed: int) -> str:
     """Name a run; a new version of the method makes a new name."""
-    return f"{method}|{spec}|v{MITIGATORS[name_of(spec)].version}|{task}|{seed}"
+    return f"{method}|{spec}|v{MITIGATORS[name_of(spec)].version}|{LEARNER}|{task}|{seed}"
 
 
 def stored() -> Iterator[tuple[str, list[int]]]:

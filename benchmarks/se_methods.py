@@ -8,14 +8,14 @@ import random
 
 import numpy as np
 import renderings
-from isonomy.mitigators.fairway import fairway_space
-from isonomy.mitigators.stealth import bicluster
 from sklearn.linear_model import LogisticRegression
 from table import Row, faster
 from timing import cpu_seconds
 
 from isonomy.data import load, make_splits, prepare, rows_of
 from isonomy.mitigators import FairSmote, Fairway
+from isonomy.mitigators.fairway import fairway_space
+from isonomy.mitigators.stealth import bicluster
 from isonomy.search import minimize
 
 __all__ = ["TITLE", "rows"]

@@ -110,23 +110,25 @@ class LegacyLogisticRegression(LogisticRegression):  # type: ignore[misc]
                 f"{len(self.classes_)}."
             )
         weight = np.ones(len(code)) if sample_weight is None else check_weight(sample_weight)
-        weight, sign = self.C * weight, 2.0 * code - 1.0
+        weight, sign, d = self.C * weight, 2.0 * code - 1.0, X.shape[1]
 
         def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             # The order of the operations is the old one: the last bits steer where it stops.
-            margin = sign * (X @ w[:-1] + w[-1])
+            coef, intercept = w[:d], w[d:]
+            margin = sign * (X @ coef + intercept.sum())
             pull = weight * (expit(margin) - 1) * sign
-            total = np.sum(weight * np.logaddexp(0.0, -margin)) + 0.5 * (w[:-1] @ w[:-1])
-            return float(total), np.append(X.T @ pull + w[:-1], pull.sum())
+            total = np.sum(weight * np.logaddexp(0.0, -margin)) + 0.5 * (coef @ coef)
+            return float(total), np.append(X.T @ pull + coef, [pull.sum()] * len(intercept))
 
         found = minimize(
             loss,
-            np.zeros(X.shape[1] + 1),
+            np.zeros(d + bool(self.fit_intercept)),
             jac=True,
             method="L-BFGS-B",
             options={"gtol": self.tol, "maxiter": self.max_iter},
         )
-        self.coef_, self.intercept_ = found.x[None, :-1], found.x[-1:]
+        self.coef_ = found.x[None, :d]
+        self.intercept_ = found.x[d:] if self.fit_intercept else np.zeros(1)
         self.n_iter_ = np.array([found.nit], dtype=np.int32)
         return self
 

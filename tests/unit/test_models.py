@@ -98,9 +98,10 @@ def test_scores_are_added_only_where_absent(rows) -> None:
 
 def test_the_logistic_regression_of_the_studies_is_logistic_regression(rows) -> None:
     X, y, w = rows
-    for weight in (None, w):
-        ours = LegacyLogisticRegression(C=0.3, tol=1e-9, max_iter=1000).fit(X, y, weight)
-        theirs = LogisticRegression(C=0.3, tol=1e-12, max_iter=1000).fit(X, y, weight)
+    for weight, intercept in ((None, True), (w, True), (w, False)):
+        options = {"C": 0.3, "max_iter": 1000, "fit_intercept": intercept}
+        ours = LegacyLogisticRegression(tol=1e-9, **options).fit(X, y, weight)
+        theirs = LogisticRegression(tol=1e-12, **options).fit(X, y, weight)
         # its L-BFGS also stops when the sum of the losses falls by less than 2e-9 of itself
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)

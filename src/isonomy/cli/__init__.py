@@ -24,6 +24,7 @@ GROUPS: tuple[str, ...] = (
     "audit",
     "data",
     "metrics",
+    "mitigators",
 )
 
 

@@ -1,0 +1,95 @@
+"""``isonomy mitigators``: what can be done about a disparity, and what each method needs."""
+
+import inspect
+from typing import Any
+
+import typer
+
+from isonomy.cli.output import console, write_json
+
+__all__ = ["describe", "register"]
+
+STAGES = {
+    "pre": "before training: the data are changed",
+    "in": "in training: the model is constrained",
+    "post": "after training: the predictions are changed",
+    "ensemble": "several models together",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("mitigators")(mitigators_command)
+
+
+def mitigators_command(
+    name: str | None = typer.Argument(None, help="A method to explain; all are listed without."),
+    json_file: str | None = typer.Option(
+        None, "--json", help="Write the descriptions as data; - is standard output."
+    ),
+) -> None:
+    """List the mitigation methods by stage, or explain one."""
+    from rich.table import Table
+
+    from isonomy.mitigators import MITIGATORS
+
+    chosen = [MITIGATORS[name]] if name else list(MITIGATORS.values())
+    screen = console(json_file)
+    if json_file:
+        write_json(json_file, {"mitigators": [describe(m) for m in chosen]})
+    if name:
+        facts = describe(chosen[0])
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column()
+        for key in ("name", "label", "stage", "needs", "groups", "classes", "advice", "reference"):
+            table.add_row(key, facts[key])
+        table.add_row("parameters", ", ".join(f"{k}={v}" for k, v in facts["parameters"].items()))
+        screen.print(table)
+        screen.print()
+        screen.print(inspect.cleandoc(chosen[0].__doc__ or ""), markup=False)
+        return
+    for stage, words in STAGES.items():
+        mine = sorted((m for m in chosen if m.stage == stage), key=lambda m: m.name)
+        if not mine:
+            continue
+        table = Table(title=words, title_justify="left", box=None, padding=(0, 2, 0, 0))
+        for heading in ("name", "short", "needs", "groups", "advice"):
+            table.add_column(heading, no_wrap=heading == "name")
+        for facts in map(describe, mine):
+            table.add_row(*(facts[key] for key in ("name", "label", "needs", "groups", "advice")))
+        screen.print(table)
+        screen.print()
+    screen.print(
+        "Explain one: isonomy mitigators NAME. Which to choose: docs/guide/4-mitigation.md"
+    )
+
+
+def describe(method: Any) -> dict[str, Any]:
+    """Give what a method says about itself."""
+    needs = ["the protected attribute to fit"]
+    if method.needs_sensitive_at_predict:
+        needs = ["the protected attribute to fit and to predict"]
+    if method.stage == "post":
+        needs.append("a model with scores" if method.needs_scores else "a model, or its labels")
+    elif method.uses_estimator:
+        needs.append("any learner")
+    if method.name == "reweighing":
+        needs[-1] = "a learner that takes weights"
+    return {
+        "name": method.name,
+        "label": method.label,
+        "stage": method.stage,
+        "needs": "; ".join(needs),
+        "groups": "any number" if method.multi_group else "privileged against the rest",
+        "classes": "any number" if method.multi_class else "two",
+        "needs_sensitive_at_predict": method.needs_sensitive_at_predict,
+        "randomized": method.randomized,
+        "advice": method.advice,
+        "reference": method.reference,
+        "parameters": {
+            key: repr(p.default)
+            for key, p in inspect.signature(method.__init__).parameters.items()
+            if key != "self"
+        },
+    }
