@@ -11,7 +11,9 @@ from isonomy.mitigators.base import (
 from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
 from isonomy.mitigators.equalized_odds import EqualizedOdds
+from isonomy.mitigators.exponentiated_gradient import ExponentiatedGradient
 from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
+from isonomy.mitigators.grid_search import GridSearch
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
 from isonomy.mitigators.reject_option import RejectOption
@@ -24,7 +26,9 @@ __all__ = [
     "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
     "EqualizedOdds",
+    "ExponentiatedGradient",
     "FairnessConstrainedThresholds",
+    "GridSearch",
     "InProcessor",
     "LearningFairRepresentations",
     "MITIGATORS",
