@@ -16,6 +16,9 @@ from isonomy.mitigators.fair_smote import FairSmote
 from isonomy.mitigators.fairhome import FairHome
 from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
 from isonomy.mitigators.fairway import Fairway
+from isonomy.mitigators.exponentiated_gradient import ExponentiatedGradient
+from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
+from isonomy.mitigators.grid_search import GridSearch
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
 from isonomy.mitigators.maat import Maat
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
@@ -35,6 +38,9 @@ __all__ = [
     "FairSmote",
     "FairnessConstrainedThresholds",
     "Fairway",
+    "ExponentiatedGradient",
+    "FairnessConstrainedThresholds",
+    "GridSearch",
     "InProcessor",
     "LearningFairRepresentations",
     "MITIGATORS",

@@ -337,7 +337,7 @@ class BaseMitigator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             self.degenerate_ = bool((every == every[0]).all())
         if self.degenerate_:
             warnings.warn(
-                f"{self.name} predicts {first[0]!r} for every training row: no disparity and no "
+                f"{self.name} predicts {listed(first[:1])} for every training row: no disparity and no "
                 f"use; weaken the mitigation or try another method.",
                 DegenerateOutputWarning,
                 stacklevel=3,

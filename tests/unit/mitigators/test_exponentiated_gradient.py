@@ -1,0 +1,179 @@
+"""Exponentiated gradient: fairlearn's mixture, exactly, behind our contract."""
+
+import sys
+
+import fairlearn.reductions as fr
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from isonomy.errors import InputError, MissingExtra, NotApplicable, UnknownName
+from isonomy.mitigators import ExponentiatedGradient
+from isonomy.mitigators._reductions import CONSTRAINTS, make_constraint
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:fairlearn")
+
+MOMENTS = {
+    "demographic_parity": fr.DemographicParity,
+    "equal_opportunity": fr.TruePositiveRateParity,
+    "predictive_equality": fr.FalsePositiveRateParity,
+    "equalized_odds": fr.EqualizedOdds,
+    "error_rate_parity": fr.ErrorRateParity,
+    "bounded_group_loss": lambda: fr.BoundedGroupLoss(fr.ZeroOneLoss(), upper_bound=0.2),
+}
+
+
+def case(groups: int = 2, n: int = 300) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    s = np.arange(n) % groups
+    X = np.column_stack([s, rng.normal(s, 1.0), rng.normal(size=n)])
+    return X, (X[:, 1] + X[:, 2] + rng.normal(0, 1, n) > 0.6).astype(int), s
+
+
+def test_every_constraint_of_fairlearn_has_a_name() -> None:
+    assert set(MOMENTS) == set(CONSTRAINTS)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_the_mixture_is_fairlearns_own(constraint: str) -> None:
+    X, y, s = case(3)
+    theirs = fr.ExponentiatedGradient(LogisticRegression(), MOMENTS[constraint](), max_iter=8)
+    theirs.fit(X, y, sensitive_features=s)
+    bound = 0.2 if constraint == "bounded_group_loss" else None
+    options = {"constraint": constraint, "bound": bound, "max_iter": 8}
+    ours = ExponentiatedGradient(LogisticRegression(), **options)
+    ours.fit(X, y, sensitive_features=s)
+    assert ours.gap_ == theirs.best_gap_
+    pmf = theirs._pmf_predict(X)
+    if constraint == "bounded_group_loss":  # fairlearn gives each model's prediction there
+        expected = pmf.to_numpy() @ theirs.weights_[pmf.columns].to_numpy()
+        np.testing.assert_allclose(ours.predict_proba(X)[:, 1], expected, rtol=0, atol=1e-12)
+        return
+    np.testing.assert_allclose(ours.predict_proba(X)[:, 1], pmf[:, 1], rtol=0, atol=1e-12)
+    published = ExponentiatedGradient(
+        LogisticRegression(), **options, protocol="as_published", random_state=7
+    )
+    published.fit(X, y, sensitive_features=s)
+    np.testing.assert_array_equal(published.predict(X), theirs.predict(X, random_state=7))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (
+            {"ratio": 0.9, "bound": 0.02, "max_iter": 6},
+            {"constraints": fr.DemographicParity(ratio_bound=0.9, ratio_bound_slack=0.02)},
+        ),
+        (
+            {"eps": 0.05, "max_iter": 6, "nu": 1e-6, "eta0": 1.0, "run_linprog_step": False},
+            {"constraints": fr.DemographicParity()},
+        ),
+        (
+            {"costs": {"fp": 0.6, "fn": 0.4}, "max_iter": 6},
+            {
+                "constraints": fr.DemographicParity(),
+                "objective": fr.ErrorRate(costs={"fp": 0.6, "fn": 0.4}),
+            },
+        ),
+    ],
+)
+def test_options_reach_fairlearn(ours: dict, theirs: dict) -> None:
+    X, y, s = case()
+    alike = {k: v for k, v in ours.items() if k not in ("ratio", "bound", "costs")}
+    reference = fr.ExponentiatedGradient(LogisticRegression(), **theirs, **alike)
+    expected = reference.fit(X, y, sensitive_features=s)._pmf_predict(X)[:, 1]
+    fair = ExponentiatedGradient(LogisticRegression(), **ours).fit(X, y, sensitive_features=s)
+    np.testing.assert_allclose(fair.predict_proba(X)[:, 1], expected, rtol=0, atol=1e-12)
+
+
+def test_the_disparity_is_within_the_bound_on_average() -> None:
+    X, y, s = case()
+    fair = ExponentiatedGradient(LogisticRegression(), bound=0.02).fit(X, y, sensitive_features=s)
+    p = fair.predict_proba(X)[:, 1]
+    assert len(fair.weights_) > 1
+    assert fair.weights_.sum() == pytest.approx(1.0)
+    # each group is within the bound of all rows, up to the duality gap on the price scale
+    assert abs(p[s == 1].mean() - p.mean()) <= 0.02 + fair.gap_
+    assert abs(p[s == 0].mean() - p.mean()) <= 0.02 + fair.gap_
+    plain = LogisticRegression().fit(X, y).predict(X)
+    assert abs(plain[s == 1].mean() - plain[s == 0].mean()) > 0.2
+
+
+def test_the_published_probability_is_a_hundred_draws() -> None:
+    X, y, s = case()
+    options = {"bound": 0.02, "max_iter": 10, "random_state": 4}
+    exact = ExponentiatedGradient(LogisticRegression(), **options)
+    p = exact.fit(X, y, sensitive_features=s).predict_proba(X)[:, 1]
+    drawn = ExponentiatedGradient(LogisticRegression(), **options, protocol="as_published")
+    q = drawn.fit(X, y, sensitive_features=s).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(q * 100, np.round(q * 100), atol=1e-9)
+    np.testing.assert_array_equal(q[(p == 0) | (p == 1)], p[(p == 0) | (p == 1)])
+    between = (p > 0) & (p < 1)
+    assert between.any()
+    z = (q - p)[between] / np.sqrt(p * (1 - p) / 100)[between]
+    assert 0 < np.abs(z).max() < 5
+    few = drawn.set_params(draws=4).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(few * 4, np.round(few * 4), atol=1e-9)
+
+
+def test_labels_follow_the_probabilities() -> None:
+    X, y, s = case()
+    fair = ExponentiatedGradient(LogisticRegression(), bound=0.02, max_iter=10)
+    fair.fit(X, y, sensitive_features=s)
+    p = fair.predict_proba(X)[:, 1]
+    total = np.zeros(len(y))
+    for seed in range(400):
+        total += fair.set_params(random_state=seed).predict(X)
+    assert np.abs(total / 400 - p).max() < 4.5 * np.sqrt(0.25 / 400)
+
+
+def test_a_pipeline_gets_its_weights_and_data_are_not_kept() -> None:
+    X, y, s = case()
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    fair = ExponentiatedGradient(pipe, max_iter=6).fit(X, y, sensitive_features=s)
+    assert all(type(model) is type(pipe) for model in fair.predictors_)
+    held = [v for model in fair.predictors_ for v in vars(model).values()]
+    assert not any(v is X for v in held)
+
+
+def test_constant_answers_of_fairlearn_are_kept() -> None:
+    X, y, s = case()
+
+    class Game:
+        def fit(self, rows, y, sensitive_features):
+            self.predictors_ = [
+                DummyClassifier(strategy="constant", constant=1).fit(rows, y * 0 + 1)
+            ]
+
+    fair = ExponentiatedGradient()
+    fair._reduce(Game(), X, y, s, None)
+    fair.weights_ = np.ones(1)
+    np.testing.assert_array_equal(fair.mixture(X), np.ones(len(y)))
+
+
+def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, s = case(n=60)
+
+    def fit(weight=None, **options):
+        ExponentiatedGradient(max_iter=1, **options).fit(
+            X, y, sensitive_features=s, sample_weight=weight
+        )
+
+    with pytest.raises(UnknownName, match="did you mean 'equalized_odds'"):
+        fit(constraint="equalised_odds")
+    with pytest.raises(InputError, match="needs bound"):
+        fit(constraint="bounded_group_loss")
+    with pytest.raises(InputError, match="has its own"):
+        fit(constraint=fr.DemographicParity(), bound=0.1)
+    with pytest.raises(InputError, match="draws must be at least 1"):
+        fit(draws=0)
+    with pytest.raises(NotApplicable, match="no sample_weight"):
+        fit(weight=np.arange(60) + 1.0)
+    moment = fr.DemographicParity(difference_bound=0.3)
+    assert make_constraint(moment, None, None, who="test") is moment
+    monkeypatch.setitem(sys.modules, "fairlearn.reductions", None)
+    with pytest.raises(MissingExtra, match=r"isonomy\[fairlearn\]"):
+        fit()

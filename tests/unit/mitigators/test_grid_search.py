@@ -1,0 +1,68 @@
+"""Grid search: fairlearn's choice, exactly, behind our contract."""
+
+import fairlearn.reductions as fr
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from isonomy.mitigators import GridSearch
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:fairlearn")
+
+
+def case(groups: int = 2, n: int = 300) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    s = np.arange(n) % groups
+    X = np.column_stack([s, rng.normal(s, 1.0), rng.normal(size=n)])
+    return X, (X[:, 1] + X[:, 2] + rng.normal(0, 1, n) > 0.6).astype(int), s
+
+
+@pytest.mark.parametrize(
+    ("constraint", "moment"),
+    [
+        ("demographic_parity", fr.DemographicParity()),
+        ("equalized_odds", fr.EqualizedOdds()),
+        ("error_rate_parity", fr.ErrorRateParity()),
+        ("equal_opportunity", fr.TruePositiveRateParity()),
+    ],
+)
+def test_the_choice_is_fairlearns_own(constraint: str, moment: fr.Moment) -> None:
+    X, y, s = case()
+    options = {"grid_size": 9, "grid_limit": 3.0, "constraint_weight": 0.7}
+    theirs = fr.GridSearch(LogisticRegression(), moment, **options)
+    theirs.fit(X, y, sensitive_features=s)
+    ours = GridSearch(LogisticRegression(), constraint=constraint, **options)
+    ours.fit(X, y, sensitive_features=s)
+    assert ours.best_ == theirs.best_idx_
+    np.testing.assert_array_equal(ours.errors_, theirs.objectives_)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_bounded_group_loss() -> None:
+    X, y, s = case()
+    moment = fr.BoundedGroupLoss(fr.ZeroOneLoss(), upper_bound=0.2)
+    theirs = fr.GridSearch(LogisticRegression(), moment, grid_size=5)
+    theirs.fit(X, y, sensitive_features=s)
+    ours = GridSearch(
+        LogisticRegression(), constraint="bounded_group_loss", bound=0.2, grid_size=5
+    ).fit(X, y, sensitive_features=s)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_more_weight_on_the_constraint_is_less_disparity() -> None:
+    X, y, s = case()
+    gaps = []
+    for weight in (0.0, 0.95):
+        fair = GridSearch(LogisticRegression(), constraint_weight=weight, grid_size=21)
+        labels = fair.fit(X, y, sensitive_features=s).predict(X)
+        gaps.append(abs(labels[s == 1].mean() - labels[s == 0].mean()))
+        assert fair.violations_[fair.best_] == fair.violations_.min() or weight == 0
+    assert gaps[1] < 0.05 < 0.2 < gaps[0]
+
+
+def test_a_learner_without_probabilities_gives_its_labels() -> None:
+    X, y, s = case()
+    fair = GridSearch(LinearSVC(), grid_size=3).fit(X, y, sensitive_features=s)
+    np.testing.assert_array_equal(fair.predict_proba(X)[:, 1], fair.predict(X))
