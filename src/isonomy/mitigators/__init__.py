@@ -1,5 +1,6 @@
 """What we change: flat, one file per method; the stage is a class attribute."""
 
+from isonomy.mitigators.adversarial_debiasing import AdversarialDebiasing
 from isonomy.mitigators.base import (
     MITIGATORS,
     BaseMitigator,
@@ -13,13 +14,16 @@ from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
 from isonomy.mitigators.equalized_odds import EqualizedOdds
 from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
+from isonomy.mitigators.meta_fair_classifier import MetaFairClassifier
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
+from isonomy.mitigators.prejudice_remover import PrejudiceRemover
 from isonomy.mitigators.reject_option import RejectOption
 from isonomy.mitigators.reweighing import Reweighing
 from isonomy.mitigators.suppression import Suppression
 from isonomy.mitigators.unmitigated import Unmitigated
 
 __all__ = [
+    "AdversarialDebiasing",
     "BaseMitigator",
     "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
@@ -28,9 +32,11 @@ __all__ = [
     "InProcessor",
     "LearningFairRepresentations",
     "MITIGATORS",
+    "MetaFairClassifier",
     "OptimizedPreprocessing",
     "PostProcessor",
     "PreProcessor",
+    "PrejudiceRemover",
     "RejectOption",
     "Reweighing",
     "Suppression",
