@@ -72,8 +72,8 @@ class MetaFairClassifier(InProcessor):
     features      as given                       scaled to 0 ... 1 inside
     ============  =============================  ===========================================
 
-    The published results for COMPAS, with 401 columns, are those overflows: both constraints
-    give the same labels there.
+    The published results for COMPAS, with 401 columns, are those overflows: with but few
+    exceptions both constraints give the same labels there.
 
     Parameters
     ----------
