@@ -4,10 +4,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from isonomy.mitigators import MetaFairClassifier, PrejudiceRemover
+from isonomy.mitigators import MetaFairClassifier, PrejudiceRemover, prejudice_remover
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+def fit_today(rows: np.ndarray, y: np.ndarray, w: None) -> np.ndarray:
+    return LogisticRegression(fit_intercept=False, max_iter=1000).fit(rows, y).coef_[0]
 
 
 @pytest.mark.parametrize(
@@ -16,7 +21,12 @@ GOLDEN = Path(__file__).parent / "golden"
     ("eta", "tolerance"),
     [(0.0, 1e-7), (1.0, 1e-13), (25.0, 1e-13)],
 )
-def test_prejudice_remover_gives_aif360s_scores(eta: float, tolerance: float) -> None:
+def test_prejudice_remover_gives_aif360s_scores(
+    eta: float, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # AIF360 was frozen with today's scikit-learn, whose logistic regression the search starts
+    # from; the published results, and we, start from that of their time.
+    monkeypatch.setattr(prejudice_remover, "fit_plain", fit_today)
     frozen = np.load(GOLDEN / "aif360_mitigators.npz")
     fit, apply = ({k: frozen[f"pr/{part}/{k}"] for k in "Xsy"} for part in ("fit", "apply"))
     model = PrejudiceRemover(

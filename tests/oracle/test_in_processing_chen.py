@@ -14,7 +14,6 @@ from tests.oracle.test_data_chen import fifteen
 from tests.registry import real
 
 RESULTS = Path(__file__).parents[2].parent / "shared" / "published" / "chen" / "Results"
-TESTED = {"german": 300, "compas": 1851, "adult": 13567}
 SPECS = {
     "pr": "prejudice_remover(eta=25)",
     "ad": "adversarial_debiasing",
@@ -64,26 +63,19 @@ def differing(method: str, task: str, seed: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("task", "seed"),
-    [("german_sex", seed) for seed in (1, 2, 4, 5, 6, 7, 9, 10, 11)]
-    + [("german_age", seed) for seed in (0, 1, 2, 4, 5, 6, 7, 8, 11)],
+    [(f"german_{a}", seed) for a in ("sex", "age") for seed in range(12)]
+    + [(f"compas_{a}", seed) for a in ("sex", "race") for seed in range(3)],
 )
-def test_prejudice_remover_is_exact_on_eighteen_of_twenty_four_german_runs(
-    task: str, seed: int
-) -> None:
+def test_prejudice_remover_is_exact(task: str, seed: int) -> None:
     assert differing("pr", task, seed) == []
 
 
-@pytest.mark.parametrize(
-    # Differences of one row on German, of at most four on COMPAS: the logistic regressions it
-    # starts from are those of another scikit-learn, and its line search ends where rounding says.
-    ("task", "seed", "rows"),
-    [(f"german_{a}", seed, 1) for a, seed in (("sex", 0), ("sex", 3), ("sex", 8), ("age", 3))]
-    + [(f"compas_{a}", seed, 4) for a in ("sex", "race") for seed in (0, 1, 2)],
-)
-def test_prejudice_remover_differs_elsewhere_by_a_few_rows(task: str, seed: int, rows: int) -> None:
-    expected = published("pr", task)["accuracy"][seed]
-    off = abs(run("pr", task, seed)["accuracy"] - expected) * TESTED[task.split("_")[0]]
-    assert off <= rows + 0.1
+@pytest.mark.parametrize(("attribute", "seed"), [("sex", 0), ("race", 0)])
+def test_prejudice_remover_differs_on_adult_by_a_row_at_most(attribute: str, seed: int) -> None:
+    # The logistic regressions it starts from end there unconverged, after 100 steps, and the last
+    # bits of sums over 31,655 rows have grown by then.
+    expected = published("pr", f"adult_{attribute}")["accuracy"][seed]
+    assert abs(run("pr", f"adult_{attribute}", seed)["accuracy"] - expected) * 13567 <= 1.1
 
 
 @pytest.mark.parametrize("method", ["mfc1", "mfc2"])
