@@ -1,5 +1,6 @@
 """What we change: flat, one file per method; the stage is a class attribute."""
 
+from isonomy.mitigators.adversarial_debiasing import AdversarialDebiasing
 from isonomy.mitigators.base import (
     MITIGATORS,
     BaseMitigator,
@@ -21,7 +22,9 @@ from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrain
 from isonomy.mitigators.grid_search import GridSearch
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
 from isonomy.mitigators.maat import Maat
+from isonomy.mitigators.meta_fair_classifier import MetaFairClassifier
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
+from isonomy.mitigators.prejudice_remover import PrejudiceRemover
 from isonomy.mitigators.reject_option import RejectOption
 from isonomy.mitigators.reweighing import Reweighing
 from isonomy.mitigators.stealth import Stealth
@@ -29,6 +32,7 @@ from isonomy.mitigators.suppression import Suppression
 from isonomy.mitigators.unmitigated import Unmitigated
 
 __all__ = [
+    "AdversarialDebiasing",
     "BaseMitigator",
     "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
@@ -45,9 +49,11 @@ __all__ = [
     "LearningFairRepresentations",
     "MITIGATORS",
     "Maat",
+    "MetaFairClassifier",
     "OptimizedPreprocessing",
     "PostProcessor",
     "PreProcessor",
+    "PrejudiceRemover",
     "RejectOption",
     "Reweighing",
     "Stealth",

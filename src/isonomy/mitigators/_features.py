@@ -1,0 +1,54 @@
+"""The feature matrix of a method that is itself the model: numbers, scaled where asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.mitigators._inputs import as_matrix, drop_columns
+
+__all__ = ["Features"]
+
+
+@dataclass
+class Features:
+    """Turns a table into the matrix that a model was fitted on.
+
+    Parameters
+    ----------
+    who : str
+        The method, for messages.
+    dropped : sequence of int
+        Columns that the model must not see.
+    low, span : array, optional
+        What each column is shifted and divided by; None where the table is used as it is.
+    """
+
+    who: str
+    dropped: Sequence[int] = ()
+    low: NDArray[np.float64] | None = None
+    span: NDArray[np.float64] | None = None
+
+    @classmethod
+    def learn(
+        cls, X: Any, *, who: str, dropped: Sequence[int] = (), scale: bool
+    ) -> tuple["Features", NDArray[np.float64]]:
+        """Settle the columns and their scale; a column from 0 to 1 stays as it is."""
+        features = cls(who, dropped)
+        matrix = features(X)
+        if scale:
+            low, high = matrix.min(axis=0), matrix.max(axis=0)
+            span = np.where(high > low, high - low, 1.0)
+            if (low != 0.0).any() or (span != 1.0).any():
+                features.low, features.span = low, span
+                matrix = (matrix - low) / span
+        return features, matrix
+
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        """Give the matrix of a table with the columns seen in fit."""
+        matrix = as_matrix(drop_columns(X, self.dropped), who=self.who)
+        if self.low is None or self.span is None:
+            return matrix
+        return (matrix - self.low) / self.span
