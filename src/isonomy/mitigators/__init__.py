@@ -12,13 +12,12 @@ from isonomy.mitigators.base import (
 from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
 from isonomy.mitigators.equalized_odds import EqualizedOdds
+from isonomy.mitigators.exponentiated_gradient import ExponentiatedGradient
 from isonomy.mitigators.fair_mask import FairMask
 from isonomy.mitigators.fair_smote import FairSmote
 from isonomy.mitigators.fairhome import FairHome
 from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
 from isonomy.mitigators.fairway import Fairway
-from isonomy.mitigators.exponentiated_gradient import ExponentiatedGradient
-from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
 from isonomy.mitigators.grid_search import GridSearch
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
 from isonomy.mitigators.maat import Maat
@@ -43,7 +42,6 @@ __all__ = [
     "FairnessConstrainedThresholds",
     "Fairway",
     "ExponentiatedGradient",
-    "FairnessConstrainedThresholds",
     "GridSearch",
     "InProcessor",
     "LearningFairRepresentations",
