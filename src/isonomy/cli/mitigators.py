@@ -54,10 +54,16 @@ def mitigators_command(
         if not mine:
             continue
         table = Table(title=words, title_justify="left", box=None, padding=(0, 2, 0, 0))
-        for heading in ("name", "short", "needs", "groups", "advice"):
-            table.add_column(heading, no_wrap=heading == "name")
-        for facts in map(describe, mine):
-            table.add_row(*(facts[key] for key in ("name", "label", "needs", "groups", "advice")))
+        table.add_column("method, and when it serves", ratio=1)
+        table.add_column("attribute needed", no_wrap=True)
+        table.add_column("groups", no_wrap=True)
+        for method in mine:
+            facts = describe(method)
+            table.add_row(
+                f"[bold]{facts['name']}[/bold] ({facts['label']})\n{facts['advice']}",
+                "fit and predict" if method.needs_sensitive_at_predict else "fit",
+                "any" if method.multi_group else "two",
+            )
         screen.print(table)
         screen.print()
     screen.print(
