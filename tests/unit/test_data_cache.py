@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from isonomy.data.cache import cached_table
+from isonomy.data.catalog import check_table
+from isonomy.errors import DataUnavailable
 
 
 @pytest.fixture
@@ -67,4 +69,22 @@ def test_a_damaged_table_is_read_again_and_mended(folder: Path, damage: str) -> 
     assert read.calls == 2
     pd.testing.assert_frame_equal(cached_table("t", "1", read), table())
     assert read.calls == 2
+    assert len(list((folder / "tables").glob("*.parquet"))) == 1
+
+
+def test_a_source_that_has_changed_is_refused() -> None:
+    given = table()
+    assert check_table("t", given, rows=3, columns=["a", "b"]) is given
+    with pytest.raises(DataUnavailable, match="'t' must be a table of 4 rows .* one of 3 rows"):
+        check_table("t", given, rows=4, columns=["a", "b"])
+    with pytest.raises(DataUnavailable, match="one without 'c'"):
+        check_table("t", given, rows=3, columns=["a", "c"])
+
+
+def test_a_table_that_another_process_wrote_meanwhile_is_kept(folder: Path) -> None:
+    def read() -> pd.DataFrame:
+        cached_table("t", "1", table)  # the other process
+        return table()
+
+    pd.testing.assert_frame_equal(cached_table("t", "1", read), table())
     assert len(list((folder / "tables").glob("*.parquet"))) == 1

@@ -41,14 +41,17 @@ def cached_table(key: str, stamp: str, read: Callable[[], pd.DataFrame]) -> pd.D
     if table is not None:
         return table
     table = read()
-    with locked(name) as held, staging(name, sweep=held) as private:
-        path = private / "table.parquet"
-        _write(table, path)
-        folder.mkdir(parents=True, exist_ok=True)
-        for damaged in folder.glob(f"{key}-*.parquet"):  # nothing valid had this name, see above
-            if held and damaged.name.startswith(name):
+    with locked(name) as held:
+        if held:
+            if _newest(folder, name) is not None:  # another process was quicker
+                return table
+            for damaged in folder.glob(f"{name}-*.parquet"):
                 damaged.unlink(missing_ok=True)
-        path.replace(folder / f"{name}-{sha256_of(path)}.parquet")
+        with staging(name, sweep=held) as private:
+            path = private / "table.parquet"
+            _write(table, path)
+            folder.mkdir(parents=True, exist_ok=True)
+            path.replace(folder / f"{name}-{sha256_of(path)}.parquet")
     return table
 
 
