@@ -75,7 +75,7 @@ def test_a_damaged_table_is_read_again_and_mended(folder: Path, damage: str) -> 
 def test_a_source_that_has_changed_is_refused() -> None:
     given = table()
     assert check_table("t", given, rows=3, columns=["a", "b"]) is given
-    with pytest.raises(DataUnavailable, match="'t' must be a table of 4 rows .* one of 3 rows"):
+    with pytest.raises(DataUnavailable, match=r"'t' must be a table of 4 rows .* one of 3 rows"):
         check_table("t", given, rows=4, columns=["a", "b"])
     with pytest.raises(DataUnavailable, match="one without 'c'"):
         check_table("t", given, rows=3, columns=["a", "c"])
