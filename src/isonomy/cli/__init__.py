@@ -23,6 +23,7 @@ app = typer.Typer(
 GROUPS: tuple[str, ...] = (
     "audit",
     "metrics",
+    "published",
 )
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "EOD",
     "ERD",
     "File",
+    "PUBLISHED",
     "ROC",
     "SPD",
     "curve_blocks",
@@ -29,6 +30,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+
+PUBLISHED = ":published"
+"""How the study of runs that others published ends: ours and theirs are never mixed."""
 
 BASELINE = "mutation"
 """The mitigator of a row of a mutation baseline: ``mutation(strategy=majority, degree=0.3)``."""

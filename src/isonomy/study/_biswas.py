@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy.study._archive import File, list_files, numbers, refuse_empty
+from isonomy.study._archive import PUBLISHED, File, list_files, numbers, refuse_empty
 from isonomy.study._workbook import read_sheet
 from isonomy.study.record import Block
 
@@ -54,7 +54,7 @@ _ALL = re.compile(r"(?P<task>[a-z]+)/all_model\.csv$")
 def read_biswas(folder: str | Path) -> pd.DataFrame:
     """Read the results of Biswas and Rajan: 40 Kaggle models and seven methods.
 
-    Three layers, told apart by ``study``: ``biswas_2020`` are the single runs as shipped,
+    Three layers, told apart by ``study``: ``biswas_2020:published`` are the single runs as shipped,
     ``biswas_2020:all_model`` their aggregates by the authors' script, ``biswas_2020:paper`` the
     ten-run means behind the paper (``artifact-result.xlsx``). The last two hold logarithms of
     disparate impact and consistency and have no repeat.
@@ -91,7 +91,7 @@ def _run(file: File, task: str, number: str, repeat: int) -> Iterator[Block]:
                 # a rate over nothing, or a ratio to a rate of 0: as the authors' files have it
                 why = "0 in the denominator" if undefined else ""
                 yield Block(
-                    "biswas_2020",
+                    f"biswas_2020{PUBLISHED}",
                     task,
                     attribute,
                     f"{prefix}{number}",

@@ -14,6 +14,7 @@ from isonomy.study._archive import (
     COSTS,
     EOD,
     ERD,
+    PUBLISHED,
     ROC,
     SPD,
     File,
@@ -27,6 +28,8 @@ from isonomy.study.record import Block
 __all__ = ["read_chen"]
 
 Floats = NDArray[np.float64]
+
+_STUDY = f"chen_2022{PUBLISHED}"
 
 _METHODS = {
     "default": "unmitigated",
@@ -92,7 +95,7 @@ def read_chen(folder: str | Path) -> pd.DataFrame:
         elif match := _CURVE.match(file.name):
             names, values = _lines(file, _BASELINE)
             blocks += curve_blocks(
-                "chen_2022",
+                _STUDY,
                 _DATASETS.get(match[1], match[1]),
                 match[3].lower(),
                 match[2],
@@ -124,7 +127,7 @@ def _runs(file: File, match: re.Match[str]) -> Block:
         values = values[:, :_REPEATS]
         reason = f"the file has {count} values a row; the first {_REPEATS} are the runs"
     return Block(
-        "chen_2022",
+        _STUDY,
         _DATASETS.get(match[3], match[3]),
         match[4].lower(),
         match[2],

@@ -12,6 +12,7 @@ from isonomy.errors import InputError
 from isonomy.study._archive import (
     AOD,
     COSTS,
+    PUBLISHED,
     ROC,
     SPD,
     File,
@@ -25,6 +26,8 @@ from isonomy.study.record import Block
 __all__ = ["read_fairea"]
 
 Floats = NDArray[np.float64]
+
+_STUDY = f"fairea_2021{PUBLISHED}"
 
 _METHODS = {
     "lfr": "learning_fair_representations",
@@ -101,7 +104,7 @@ def _runs(
         )
     values = numbers(file, (word for row in rows for word in row)).reshape(len(rows), -1).T
     return Block(
-        "fairea_2021",
+        _STUDY,
         dataset,
         attribute,
         model,
@@ -144,6 +147,4 @@ def _baseline(file: File, dataset: str, attribute: str, model: str) -> Iterator[
     words = {1: ("majority",), 2: ("majority", "minority"), 3: ("majority", "random", "minority")}
     for strategy, line_number in zip(words[len(best_first)], best_first, strict=True):
         values = np.array([lines[line_number] for lines in curves.values()])
-        yield from curve_blocks(
-            "fairea_2021", dataset, attribute, model, strategy, tuple(curves), values
-        )
+        yield from curve_blocks(_STUDY, dataset, attribute, model, strategy, tuple(curves), values)

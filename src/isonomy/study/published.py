@@ -3,7 +3,8 @@
 A reader takes whatever part of the authors' repository a folder holds, wherever in it the files
 lie, loose or inside a zip archive, and recognises them by their names. What is odd about a file
 stands in the column ``reason`` of its rows. Gaps that the authors stored without their sign are
-named ``|gap|``.
+named ``|gap|``. The study of their rows ends in ``:published``, so that
+they are never mixed with our own runs of the same study.
 """
 
 from collections.abc import Callable
@@ -12,12 +13,20 @@ from pathlib import Path
 import pandas as pd
 
 from isonomy._validate import unknown_name
-from isonomy.study._archive import BASELINE
+from isonomy.study._archive import BASELINE, PUBLISHED
 from isonomy.study._biswas import read_biswas
 from isonomy.study._chen import read_chen
 from isonomy.study._fairea import read_fairea
 
-__all__ = ["BASELINE", "READERS", "read_biswas", "read_chen", "read_fairea", "read_published"]
+__all__ = [
+    "BASELINE",
+    "PUBLISHED",
+    "READERS",
+    "read_biswas",
+    "read_chen",
+    "read_fairea",
+    "read_published",
+]
 
 READERS: dict[str, Callable[[str | Path], pd.DataFrame]] = {
     "fairea": read_fairea,
