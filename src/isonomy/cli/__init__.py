@@ -25,6 +25,7 @@ GROUPS: tuple[str, ...] = (
     "data",
     "metrics",
     "mitigators",
+    "published",
 )
 
 

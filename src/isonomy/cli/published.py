@@ -1,0 +1,140 @@
+"""``isonomy published``: a paper's tables, recomputed from its authors' files."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from isonomy.cli.output import check_writable, console, messages, write_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from isonomy.studies import PaperTable, Recipe
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("published")(published_command)
+
+
+def published_command(
+    paper: str = typer.Argument(..., help="fairea, chen or biswas."),
+    folder: str = typer.Argument(..., help="The authors' repository, or any part of it."),
+    table: str | None = typer.Option(
+        None, "--table", help="What to recompute, such as table4, 4 or fig5; listed without."
+    ),
+    json_file: str | None = typer.Option(
+        None, "--json", help="Write the result as data; - is standard output."
+    ),
+) -> None:
+    """Recompute a table or figure of a paper from the files its authors published."""
+    check_writable(json_file)
+    from isonomy.studies import study_module, table_name
+    from isonomy.study import read_published
+
+    module = study_module(paper)
+    name = None if table is None else table_name(table, module.TABLES)
+    with messages().status(f"reading {folder} ..."):
+        frame = read_published(paper, folder)
+    parts = module.held(frame)
+    screen = console(json_file)
+    if name is None:
+        listing = _listing(module.TABLES, parts)
+        if json_file:
+            write_json(json_file, {"paper": paper, "held": _contents(frame), "tables": listing})
+        _show_listing(screen, paper, frame, listing)
+        return
+    missing = module.TABLES[name].needs - parts
+    if missing:
+        from isonomy.errors import InputError
+
+        raise InputError(
+            f"{name} needs {' and '.join(sorted(missing))}, which {folder!r} does not hold; "
+            f"see what it gives: isonomy published {paper} {folder}"
+        )
+    with messages().status(f"recomputing {name} ..."):
+        result = module.TABLES[name].make(frame)
+    if json_file:
+        write_json(json_file, {"paper": paper} | result.summary())
+    _show(screen, result)
+
+
+def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
+    runs = frame[frame["repeat"].notna()]
+    keys = ["study", "dataset", "attributes", "model", "mitigator", "repeat"]
+    return {
+        "values": len(frame),
+        "runs": len(runs[keys].drop_duplicates()),
+        **{name: sorted(map(str, frame[name].unique())) for name in ("dataset", "model")},
+        "methods": int(runs["mitigator"].nunique()),
+    }
+
+
+def _listing(tables: "dict[str, Recipe]", parts: frozenset[str]) -> list[dict[str, Any]]:
+    return [
+        {"table": name, "title": recipe.title, "missing": sorted(recipe.needs - parts)}
+        for name, recipe in tables.items()
+    ]
+
+
+def _show_listing(
+    screen: "Console", paper: str, frame: "pd.DataFrame", listing: list[dict[str, Any]]
+) -> None:
+    from rich.table import Table
+
+    held = _contents(frame)
+    screen.print(
+        f"{held['runs']:,} runs and {held['values']:,} values; data: "
+        f"{', '.join(held['dataset'])}; models: {', '.join(held['model'])}"
+    )
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("--table", "what it shows", "from this folder"):
+        shown.add_column(heading, no_wrap=heading == "--table")
+    for row in listing:
+        missing = row["missing"]
+        told = (
+            f"[yellow]needs {' and '.join(missing)}[/yellow]" if missing else "[green]yes[/green]"
+        )
+        shown.add_row(row["table"], row["title"], told)
+    screen.print(shown)
+    screen.print(f"Recompute one: isonomy published {paper} DIR --table NAME")
+
+
+def _show(screen: "Console", result: "PaperTable") -> None:
+    screen.print(f"[bold]{result.name}[/bold]: {result.title}", soft_wrap=True)
+    screen.print(f"{result.cases:,} {result.unit}")
+    text = result.text()
+    if result.name == "findings":
+        for row, cells in text.iterrows():
+            screen.print(f"\n[bold]{row}[/bold]")
+            for side, told in cells.items():
+                screen.print(f"  {side}: {told}", soft_wrap=True)
+    elif text.columns.nlevels > 1:
+        # one table for each gap or model: the paper's full width does not fit a terminal
+        for group in text.columns.get_level_values(0).unique():
+            screen.print(f"\n[bold]{group}[/bold]")
+            _grid(screen, text[group])
+    else:
+        screen.print()
+        _grid(screen, text)
+    for note in result.notes:
+        screen.print(f"- {note}", soft_wrap=True)
+
+
+def _grid(screen: "Console", text: "pd.DataFrame") -> None:
+    from rich.table import Table
+
+    shown = Table(box=None, padding=(0, 1, 0, 0))
+    numbered = text.index.dtype.kind in "iu" and text.index.nlevels == 1
+    if not numbered:
+        for _ in range(text.index.nlevels):
+            shown.add_column("", no_wrap=True)
+    for column in text.columns:
+        shown.add_column(str(column), justify="right")
+    for row, cells in zip(text.index, text.to_numpy().tolist(), strict=True):
+        labels = [] if numbered else list(row) if isinstance(row, tuple) else [row]
+        shown.add_row(*map(str, labels), *map(str, cells))
+    screen.print(shown)

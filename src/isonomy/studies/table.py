@@ -1,0 +1,137 @@
+"""A table or figure of a paper, recomputed: its numbers, what they rest on, what was printed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+__all__ = ["PaperTable", "Recipe", "areas", "percent", "plain"]
+
+
+def percent(value: Any) -> str:
+    """Write a share as the papers do: a whole per cent."""
+    return "" if value is None or value != value else f"{100 * value:.0f}%"
+
+
+def areas(value: Any) -> str:
+    """Write an area with three decimals, anything else as it is."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value != value else f"{value:.3f}"
+
+
+def plain(value: Any) -> str:
+    """Write a number with four significant digits, anything else as it is."""
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.4g}"
+    return "" if value is None or value is pd.NA else str(value)
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A recomputed table or figure.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``table4``.
+    title : str
+        What it shows.
+    data : DataFrame
+        The recomputed values; rows and columns as in the paper.
+    cases : int
+        How many cases the values rest on.
+    unit : str
+        What a case is.
+    notes : tuple of str
+        What a reader must know: what was left out, what does not reproduce.
+    printed : DataFrame, optional
+        What the paper prints in the same cells, as text; empty where the folder does not hold
+        all the cases of a cell.
+    write : callable
+        How a cell is written.
+    """
+
+    name: str
+    title: str
+    data: pd.DataFrame
+    cases: int
+    unit: str = "mitigation cases"
+    notes: tuple[str, ...] = ()
+    printed: pd.DataFrame | None = None
+    write: Callable[[Any], str] = plain
+
+    def frame(self) -> pd.DataFrame:
+        """Give the recomputed values."""
+        return self.data
+
+    def text(self) -> pd.DataFrame:
+        """Give the cells as the paper would print them."""
+        return self.data.map(self.write)
+
+    def compare(self) -> pd.DataFrame:
+        """Give every cell that can be compared: row, column, printed, recomputed, agrees."""
+        names = ["row", "column", "printed", "recomputed", "agrees"]
+        if self.printed is None:
+            return pd.DataFrame(columns=names)
+        text = self.text()
+        ours = {(row, column): v for column in text for row, v in text[column].items()}
+        rows = [
+            (_label(row), _label(column), theirs, ours[row, column])
+            for column in self.printed
+            for row, theirs in self.printed[column].items()
+            if theirs and (row, column) in ours
+        ]
+        return pd.DataFrame([(*r, r[2] == r[3]) for r in rows], columns=names)
+
+    def summary(self) -> dict[str, Any]:
+        """Give everything as plain data: undefined is None."""
+        rows = [
+            {"row": _label(row)} | {_label(c): _plain_value(v) for c, v in cells.items()}
+            for row, cells in self.data.iterrows()
+        ]
+        compared = self.compare().to_dict(orient="records")
+        return {
+            "table": self.name,
+            "title": self.title,
+            "cases": self.cases,
+            "unit": self.unit,
+            "rows": rows,
+            "notes": list(self.notes),
+            "compared_with_the_paper": compared,
+        }
+
+    def _repr_html_(self) -> str:
+        head = f"<p><b>{self.name}</b>: {self.title} ({self.cases:,} {self.unit})</p>"
+        tail = "".join(f"<p>{note}</p>" for note in self.notes)
+        return head + self.text().to_html() + tail
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a table is made, and what a frame must hold for it.
+
+    Attributes
+    ----------
+    make : callable
+        From a result frame to the table.
+    title : str
+        One line for a list.
+    needs : frozenset of str
+        Parts of a frame, as the study's ``held`` names them.
+    """
+
+    make: Callable[[pd.DataFrame], PaperTable]
+    title: str
+    needs: frozenset[str]
+
+
+def _plain_value(value: Any) -> Any:
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if value is pd.NA or value != value else value
+
+
+def _label(key: Any) -> str:
+    return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)

@@ -1,0 +1,16 @@
+"""How we run it: what a study is made of, what comes out, and what others have published."""
+
+from isonomy.study.published import read_biswas, read_chen, read_fairea, read_published
+from isonomy.study.record import COLUMNS, Record, combine, records_frame, wide
+
+__all__ = [
+    "COLUMNS",
+    "Record",
+    "combine",
+    "read_biswas",
+    "read_chen",
+    "read_fairea",
+    "read_published",
+    "records_frame",
+    "wide",
+]
