@@ -47,6 +47,7 @@ types: $(STAMP) ## mypy, strict, on src
 
 slow: $(STAMP) ## simulations and full-data comparisons with the papers
 	$(BIN)/python -m pytest -n auto -m "slow and not torch"
+	$(BIN)/python benchmarks/fidelity.py
 
 bench: $(STAMP) ## side-by-side timings against the peers; writes benchmarks/README.md
 	$(BIN)/python benchmarks/run.py

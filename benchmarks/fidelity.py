@@ -31,7 +31,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from isonomy.data import encode, load, make_splits
 from isonomy.errors import IsonomyWarning
-from isonomy.mitigators import MITIGATORS, make_mitigator
+from isonomy.mitigators import MITIGATORS, PreProcessor, make_mitigator
 from isonomy.mitigators.optimized_preprocessing import ADULT, COMPAS, GERMAN
 from isonomy.models import fit_model, make_model
 
@@ -123,13 +123,15 @@ def run(spec: str, shared: Shared, attribute: str) -> np.ndarray:
         spec,
         make_model("lr", "chen"),
         protocol="as_published",
+        privileged=1,
+        favorable=1,
         sensitive_columns=[ready.sensitive_column],
         random_state=shared.rng(),
     )
     s_test = ready.s_test.astype(int)
     if method.name == "unmitigated":
         labels = shared.labels[1]
-    elif method.stage == "pre":
+    elif isinstance(method, PreProcessor) and type(method)._fit is PreProcessor._fit:
         X, y, _, w = method.resample(X, y, s)
         model = fit_model(make_model("lr", "chen"), X, y, w)
         labels = model.predict(method.transform(ready.X_test, s_test))

@@ -95,8 +95,8 @@ class LegacyLogisticRegression(LogisticRegression):  # type: ignore[misc]
 
     Examples
     --------
-    >>> model = LegacyLogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 1, 1])
-    >>> model.predict([[0.0], [2.0]]).tolist()
+    >>> model = LegacyLogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    >>> model.predict([[0.5], [2.5]]).tolist()
     [0, 1]
     """
 

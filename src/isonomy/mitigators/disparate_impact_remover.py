@@ -127,7 +127,8 @@ class DisparateImpactRemover(PreProcessor):
         assert s is not None
         matrix = as_matrix(take_columns(X, self.repaired_columns_), who=self.name)
         if self.protocol == "as_published":
-            matrix = repair_by_itself(matrix, s, self.repair_level)
+            own = matrix if isinstance(X, np.ndarray) else matrix.copy()  # a frame may lend a view
+            matrix = _repair(own, s, self.repair_level)
         else:
             matrix = self._apply(matrix, s)
         protected = self._positions(X)
@@ -192,8 +193,8 @@ def _learn(matrix: Floats, s: Vector, w: Floats | None) -> list[_Knots]:
 def _movable(matrix: Floats, s: Vector) -> list[int]:
     """Give the columns that a repair could change: not those of two values that all groups hold."""
     low, high = matrix.min(axis=0), matrix.max(axis=0)
-    two = ((matrix == low) | (matrix == high)).all(axis=0)
     ones = matrix == high
+    two = (ones | (matrix == low)).all(axis=0)
     mixed = np.ones(matrix.shape[1], dtype=bool)
     for g in np.unique(s):
         rows = ones[s == g]
@@ -217,14 +218,17 @@ def repair_by_itself(matrix: NDArray[Any], s: Vector, repair_level: float = 1.0)
     >>> repair_by_itself(X, s).ravel().tolist()
     [1.0, 2.0, 1.0, 2.0]
     """
-    matrix = np.asarray(matrix, dtype=np.float64)
-    out = matrix.copy()
+    return _repair(np.array(matrix, dtype=np.float64), s, repair_level)
+
+
+def _repair(matrix: Floats, s: Vector, level: float) -> Floats:
+    """Repair a table in place."""
     _, s = np.unique(s, return_inverse=True)
     for column in _movable(matrix, s):
         found, position = np.unique(matrix[:, column], return_inverse=True)
-        table = _move_table(position, s, len(found), repair_level)
-        out[:, column] = found[table[s, position]]
-    return out
+        table = _move_table(position, s, len(found), level)
+        matrix[:, column] = found[table[s, position]]
+    return matrix
 
 
 def _move_table(position: Vector, s: Vector, k: int, level: float) -> NDArray[np.intp]:

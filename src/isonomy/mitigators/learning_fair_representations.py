@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from isonomy.errors import InputError
 from isonomy.mitigators._inputs import as_matrix, like
@@ -158,15 +158,17 @@ class LearningFairRepresentations(PreProcessor):
                     raise StopIteration
 
         counted = _Counted(loss)
-        found = minimize(
-            counted,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, 1.0)] * self.k + [(None, None)] * (self.k * d),
-            callback=stop,
-            options={"maxiter": 5000 if published else self.max_iter, "maxfun": 100_000},
-        )
+        # Hundreds of products with five rows: threads would spend their time waiting for another.
+        with threadpool_limits(1, user_api="blas"):
+            found = minimize(
+                counted,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(0.0, 1.0)] * self.k + [(None, None)] * (self.k * d),
+                callback=stop,
+                options={"maxiter": 5000 if published else self.max_iter, "maxfun": 100_000},
+            )
         self.scores_ = found.x[: self.k]
         self._scaled_prototypes = found.x[self.k :].reshape(self.k, d)
         self.prototypes_ = self._scaled_prototypes * self._span + self._low
@@ -205,19 +207,25 @@ class _Counted:
 
 
 def _distances(cross: Floats, norms: Floats, prototypes: Floats) -> Floats:
-    """Give Euclidean distances from X V', the rows' squared norms and the prototypes."""
+    """Give Euclidean distances (prototypes, rows) from V X', the rows' squared norms and V."""
     squared = cross * -2.0
-    squared += norms[:, None]
-    squared += (prototypes**2).sum(axis=1)
+    squared += norms
+    squared += (prototypes**2).sum(axis=1)[:, None]
     np.maximum(squared, 0.0, out=squared)
     return np.sqrt(squared, out=squared)
+
+
+def _shares(distance: Floats) -> Floats:
+    """Give the softmax of minus the distances over the prototypes, which come first."""
+    shares: Floats = np.exp(distance.min(axis=0) - distance)
+    shares /= shares.sum(axis=0)
+    return shares
 
 
 def memberships(X: Floats, prototypes: Floats) -> Floats:
     """Give the degree to which each row belongs to each prototype."""
     norms = np.einsum("ij,ij->i", X, X)
-    shares: Floats = softmax(-_distances(X @ prototypes.T, norms, prototypes), axis=1)
-    return shares
+    return _shares(_distances(prototypes @ X.T, norms, prototypes)).T
 
 
 def objective(
@@ -258,38 +266,38 @@ def objective(
     to_rebuild = Ax * part / d
     to_predict = Ay * weight / weight.sum()
     signed = np.where(privileged, -part, part)
-    favorable = np.asarray(y, dtype=np.float64)
+    favorable = np.asarray(y) == 1
 
+    # Prototypes come first in all arrays: five long rows are summed faster than n short ones.
     def evaluate(parameters: Floats) -> tuple[float, Floats]:
         scores, prototypes = parameters[:k], parameters[k:].reshape(k, d)
-        cross = table @ prototypes.T
+        cross = np.ascontiguousarray((table @ prototypes.T).T)
         distance = _distances(cross, norms, prototypes)
-        M = softmax(-distance, axis=1)
-        gram = prototypes @ prototypes.T
-        mixed = M @ gram
-        error = norms + np.einsum("ij,ij->i", M, mixed - 2.0 * cross)
-        raw = M @ scores
+        M = _shares(distance)
+        mixed = prototypes @ prototypes.T @ M
+        error = norms + (M * (mixed - 2.0 * cross)).sum(axis=0)
+        raw = scores @ M
         p = np.clip(raw, EPS, 1.0 - EPS)
-        gap = signed @ M
+        gap = M @ signed
         size = np.sqrt(gap**2 + smooth**2)
         value = (
             to_rebuild @ error
-            - to_predict @ (favorable * np.log(p) + (1.0 - favorable) * np.log(1.0 - p))
+            - to_predict @ np.log(np.where(favorable, p, 1.0 - p))
             + Az * (size - smooth).mean()
         )
         slope = np.where(raw == p, to_predict * (p - favorable) / (p * (1.0 - p)), 0.0)
-        toward = (2.0 * to_rebuild)[:, None] * (mixed - cross)
-        toward += slope[:, None] * scores
         lean = np.divide(gap, size, out=np.zeros(k), where=size > 0)
-        toward += signed[:, None] * (Az / k * lean)
+        toward = 2.0 * to_rebuild * (mixed - cross)
+        toward += scores[:, None] * slope
+        toward += (Az / k * lean)[:, None] * signed
         # Through the softmax and the distance; at distance 0 the distance has no gradient.
-        back = M * (np.einsum("ij,ij->i", M, toward)[:, None] - toward)
+        back = M * ((M * toward).sum(axis=0) - toward)
         pull = np.divide(back, distance, out=np.zeros_like(back), where=distance > 0)
-        rebuilt = (2.0 * to_rebuild)[:, None] * M
+        rebuilt = 2.0 * to_rebuild * M
         gradient = np.empty_like(parameters)
-        gradient[:k] = M.T @ slope
-        to_prototypes = (rebuilt.T @ M) @ prototypes + pull.sum(axis=0)[:, None] * prototypes
-        to_prototypes -= np.asarray((table.T @ (rebuilt + pull)).T)
+        gradient[:k] = M @ slope
+        to_prototypes = (rebuilt @ M.T) @ prototypes + pull.sum(axis=1)[:, None] * prototypes
+        to_prototypes -= (rebuilt + pull) @ table
         gradient[k:] = to_prototypes.ravel()
         return float(value), gradient
 
