@@ -22,6 +22,7 @@ from isonomy.mitigators.grid_search import GridSearch
 from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
 from isonomy.mitigators.maat import Maat
 from isonomy.mitigators.meta_fair_classifier import MetaFairClassifier
+from isonomy.mitigators.minimax import Minimax
 from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
 from isonomy.mitigators.prejudice_remover import PrejudiceRemover
 from isonomy.mitigators.reject_option import RejectOption
@@ -48,6 +49,7 @@ __all__ = [
     "MITIGATORS",
     "Maat",
     "MetaFairClassifier",
+    "Minimax",
     "OptimizedPreprocessing",
     "PostProcessor",
     "PreProcessor",
