@@ -239,7 +239,8 @@ class Counts:
         def add(cells: Floats | None) -> Floats | None:
             if cells is None:
                 return None
-            out = np.zeros((*cells.shape[:-3], len(groups), *cells.shape[-2:]))
+            # laid out in memory as the cells are, which decides how fast sums over them run
+            out = np.zeros_like(cells, shape=(*cells.shape[:-3], len(groups), *cells.shape[-2:]))
             for old, new in enumerate(index):  # a handful of groups, not rows
                 out[..., new, :, :] += cells[..., old, :, :]
             return out
@@ -267,6 +268,9 @@ class Counts:
 
         Rows whose attribute is missing are not known to be either, so they are left out.
         """
+        names = (("unprivileged",), ("privileged",))
+        if self.groups == names and list(self.privileged.values()) == [names[1]]:
+            return self  # merged before
         mask = self.is_privileged()
         if mask is None:
             undeclared = [a for a in self.attributes if a not in self.privileged]
@@ -280,7 +284,6 @@ class Counts:
                 "privileged in all of" if not mask.any() else "known to be unprivileged in any of"
             )
             raise InputError(f"No group is {which} {listed(self.attributes)}.")
-        names = (("unprivileged",), ("privileged",))
         index = np.where(mask, 1, np.where(known, 0, 2)).astype(np.intp)
         out = self._regroup(index, (*names, (MISSING,)))
         attribute = " & ".join(self.attributes)

@@ -1,0 +1,476 @@
+"""The baseline of Fairea: what blindly giving up performance buys in fairness."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy.errors import InputError, NotApplicable
+from isonomy.metrics import Counts, Metric, get_metric
+from isonomy.metrics.gaps import default_comparison
+from isonomy.tradeoff import regions
+from isonomy.tradeoff.expectation import expected
+from isonomy.tradeoff.mutation import check_degrees, mutate, resolve_target
+from isonomy.tradeoff.regions import Normalised, Placed, Rule
+
+__all__ = ["Baseline", "CHEN_BASELINE", "Method", "baselines", "bias_of", "mutation_values"]
+
+Floats = NDArray[np.float64]
+Method = Literal["sampled", "expected"]
+
+CHEN_BASELINE: Mapping[str, str] = {
+    "SPD": "statistical_parity_difference",
+    "AOD": "average_absolute_odds_difference",
+    "EOD": "equal_opportunity_difference",
+    "ERD": "error_rate_difference",
+    "Acc": "accuracy",
+    "Mac-P": "macro_precision(zero_division=0)",
+    "Mac-R": "macro_recall(zero_division=0)",
+    "Mac-F1": "macro_f1(zero_division=0)",
+    "MCC": "mcc(zero_division=0)",
+}
+"""The nine metrics of the baseline files of Chen 2022, in their order, and our names for them."""
+
+
+def bias_of(metric: str | Metric, value: ArrayLike) -> Floats:
+    """Turn a fairness metric into a bias: its distance from the ideal, never negative.
+
+    Examples
+    --------
+    >>> float(bias_of("spd", -0.25)), float(bias_of("disparate_impact", 0.75))
+    (0.25, 0.25)
+    """
+    found = get_metric(metric)
+    return np.asarray(np.abs(np.asarray(value, dtype=np.float64) - _ideal(found)))
+
+
+def _ideal(metric: Metric) -> float:
+    ideal = metric.ideal
+    if ideal is None or not np.isfinite(ideal):
+        raise NotApplicable(
+            f"{metric.name} has no finite ideal value, so there is no bias to reduce; "
+            "choose a metric whose goal is zero or one."
+        )
+    return float(ideal)
+
+
+def _from_counts_only(metric: Metric) -> Metric:
+    if metric.needs != "counts":
+        raise NotApplicable(
+            f"A mutation baseline needs a metric of counts; {metric.name} needs {metric.needs}."
+        )
+    return metric
+
+
+def _larger_is_better(metric: Metric) -> bool:
+    if metric.goal not in ("max", "min"):
+        raise InputError(
+            f"The performance of a baseline must be something to maximise or minimise; the goal "
+            f"of {metric.name} is {metric.goal}."
+        )
+    return metric.goal == "max"
+
+
+def mutation_values(
+    counts: Counts,
+    metrics: Iterable[str | Metric],
+    *,
+    degrees: ArrayLike | None = None,
+    strategy: Any = "majority",
+    repetitions: int = 50,
+    random_state: int | np.random.Generator | None = 0,
+) -> dict[str, Floats]:
+    """Draw mutations once and compute any number of metrics of each.
+
+    Parameters
+    ----------
+    counts : Counts
+        The original predictions; leading axes are splits.
+    metrics : iterable of str or Metric
+        Performance and fairness metrics of counts.
+    degrees, strategy, repetitions, random_state
+        As for :meth:`Baseline.from_counts`.
+
+    Returns
+    -------
+    dict
+        By metric name as given, values of shape (repetitions, degrees, *splits), signed.
+
+    Examples
+    --------
+    >>> counts = Counts.from_labels([1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"))
+    >>> mutation_values(counts, ["accuracy", "spd"], repetitions=5)["spd"].shape
+    (5, 11)
+    """
+    wanted = {str(m.name if isinstance(m, Metric) else m): get_metric(m) for m in metrics}
+    drawn = mutate(
+        counts,
+        degrees,
+        target=resolve_target(counts, strategy),
+        repetitions=repetitions,
+        random_state=random_state,
+    )
+    # adding groups up once serves every metric that would do so by itself
+    together = _add_up_groups(drawn)
+    pair = drawn.by_privilege() if default_comparison(drawn) == "privileged" else drawn
+    out = {}
+    for name, metric in wanted.items():
+        in_pairs = metric.parameters.get("compare", "own groups") is None
+        seen = together if metric.kind == "performance" else pair if in_pairs else drawn
+        values = np.asarray(_from_counts_only(metric)(seen))
+        if values.shape != drawn.shape:
+            raise InputError(f"{name} gives a value per group; a baseline needs one per data set.")
+        out[name] = values
+    return out
+
+
+def _add_up_groups(counts: Counts) -> Counts:
+    def add(cells: Floats | None) -> Floats | None:
+        return None if cells is None else cells.sum(axis=-3, keepdims=True)
+
+    n = add(counts.n)
+    assert n is not None
+    return replace(
+        counts,
+        n=n,
+        w=add(counts.w),
+        w2=add(counts.w2),
+        attributes=("all",),
+        groups=(("all",),),
+        privileged={},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Performance and bias of the original model and of its ever more mutated copies.
+
+    Build one with :meth:`from_counts`; :meth:`from_points` takes numbers that are already there.
+
+    Attributes
+    ----------
+    degrees : ndarray
+        Shares of predictions overwritten, from 0.
+    performance, bias : ndarray
+        Means over splits and repetitions; the bias is the mean of absolute values, not the
+        absolute value of a mean.
+    performance_error, bias_error : ndarray
+        Of sampled baselines the standard error of the mutation, of expected ones the bound of the
+        error (0: exact).
+    performance_metric, fairness_metric : str
+        What was measured.
+    larger_is_better : bool
+        Whether more performance is better.
+    strategy : str
+        ``majority``, ``minority``, ``random`` or a label.
+    label : object
+        The label written; None for random labels.
+    method : {"sampled", "expected"} or "points"
+    repetitions, splits : int
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.choice(["f", "m"], 1000)
+    >>> y = (rng.uniform(size=1000) < 0.3).astype(int)
+    >>> y_pred = ((rng.uniform(size=1000) < 0.1 + 0.6 * y) | (group == "m") & (y == 1)).astype(int)
+    >>> counts = Counts.from_labels(y, y_pred, sensitive_features=group, privileged="m")
+    >>> line = Baseline.from_counts(counts, fairness="eod", method="expected")
+    >>> bool(line.bias[0] > line.bias[5] > line.bias[-1] == 0)
+    True
+
+    References
+    ----------
+    Hort, Zhang, Sarro, Harman 2021, Fairea: A Model Behaviour Mutation Approach to Benchmarking
+    Bias Mitigation Methods.
+    """
+
+    degrees: Floats
+    performance: Floats
+    bias: Floats
+    performance_error: Floats
+    bias_error: Floats
+    performance_metric: str
+    fairness_metric: str
+    larger_is_better: bool = True
+    strategy: str = "majority"
+    label: Any = None
+    method: str = "points"
+    repetitions: int = 0
+    splits: int = 1
+
+    # ------------------------------------------------------------------ doors in
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Counts,
+        *,
+        performance: str | Metric = "accuracy",
+        fairness: str | Metric = "statistical_parity_difference",
+        degrees: ArrayLike | None = None,
+        strategy: Any = "majority",
+        method: Method = "sampled",
+        repetitions: int = 50,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> Self:
+        """Mutate the predictions behind counts.
+
+        Parameters
+        ----------
+        counts : Counts
+            The original model's predictions on test rows. Leading axes are splits, which are
+            averaged over; any number of groups and classes.
+        performance, fairness : str or Metric
+            Any metrics of counts from the registry.
+        degrees : array-like, optional
+            Shares of predictions to overwrite, from 0; by default 0, 0.1, ... 1.
+        strategy : {"majority", "minority", "random"} or label
+            What overwritten predictions become. The paper uses the majority label, which makes
+            the strictest baseline.
+        method : {"sampled", "expected"}
+            Draw mutations, as the paper does, or compute the mean of infinitely many.
+        repetitions : int
+            Draws per degree and split, for ``sampled``.
+        random_state : int, Generator or None
+            Seed.
+        """
+        made = baselines(
+            counts,
+            performance=[performance],
+            fairness=[fairness],
+            degrees=degrees,
+            strategy=strategy,
+            method=method,
+            repetitions=repetitions,
+            random_state=random_state,
+        )
+        only = next(iter(made.values()))
+        return cls(**{name: getattr(only, name) for name in cls.__dataclass_fields__})
+
+    @classmethod
+    def from_points(
+        cls,
+        performance: ArrayLike,
+        bias: ArrayLike,
+        *,
+        degrees: ArrayLike | None = None,
+        performance_metric: str = "accuracy",
+        fairness_metric: str = "statistical_parity_difference",
+        **more: Any,
+    ) -> Self:
+        """Take a baseline from numbers, such as a published one.
+
+        Examples
+        --------
+        >>> line = Baseline.from_points([0.8, 0.7, 0.6], [0.2, 0.1, 0.0], degrees=[0, 0.5, 1])
+        >>> line.region(0.75, 0.1)
+        'good'
+        """
+        y, x = (np.asarray(v, dtype=np.float64).ravel() for v in (performance, bias))
+        steps = np.linspace(0, 1, y.size) if degrees is None else check_degrees(degrees)
+        if not y.size == x.size == steps.size >= 2:
+            raise InputError(
+                "A baseline needs one performance and one bias per degree, two degrees or more; "
+                f"got {y.size}, {x.size} and {steps.size}."
+            )
+        return cls(
+            degrees=steps,
+            performance=y,
+            bias=x,
+            performance_error=np.zeros(y.size),
+            bias_error=np.zeros(y.size),
+            performance_metric=performance_metric,
+            fairness_metric=fairness_metric,
+            **more,
+        )
+
+    # ------------------------------------------------------------------ can it be trusted
+
+    @property
+    def reason(self) -> str | None:
+        """Why this baseline cannot divide the plane into regions, or None where it can.
+
+        The hypothesis of the method is that mutation costs performance and buys fairness. It fails
+        for metrics such as the error rate difference, for models that are no better than a
+        constant, and for models without a bias to reduce.
+        """
+        for what, values, metric in (
+            ("performance", self.performance, self.performance_metric),
+            ("bias", self.bias, self.fairness_metric),
+        ):
+            if not np.isfinite(values).all():
+                at = self.degrees[~np.isfinite(values)][0]
+                hint = (
+                    " (the variant with zero_division=0 counts it as 0)"
+                    if what == "performance" and "zero_division" in get_metric(metric).parameters
+                    else ""
+                )
+                return f"{metric} is undefined at degree {at:g}{hint}"
+        if self.gain[-1] >= self.gain[0]:
+            return (
+                f"the original model is no better than its fully mutated copy "
+                f"({self.performance_metric} {self.performance[0]:.3f} and "
+                f"{self.performance[-1]:.3f}), so there is no performance to give up"
+            )
+        rise = np.diff(self.bias)
+        if self.method == "sampled":
+            allowed = 4 * np.hypot(self.bias_error[1:], self.bias_error[:-1])
+        else:
+            allowed = self.bias_error[1:] + self.bias_error[:-1]
+        risen = rise > allowed + 1e-9
+        if risen.any():
+            k = int(np.argmax(np.where(risen, rise, -np.inf)))
+            return (
+                f"the bias by {self.fairness_metric} does not decrease with the degree of mutation "
+                f"(from {self.bias[k]:.4f} at {self.degrees[k]:g} to {self.bias[k + 1]:.4f} at "
+                f"{self.degrees[k + 1]:g}), so being above this line means nothing"
+            )
+        return None
+
+    @property
+    def gain(self) -> Floats:
+        """The performance turned so that more is better."""
+        return self.performance if self.larger_is_better else -self.performance
+
+    def _line(self) -> tuple[Floats, Floats]:
+        reason = self.reason
+        if reason is not None:
+            raise NotApplicable(f"This baseline gives no regions: {reason}.")
+        return self.gain, self.bias
+
+    def _turn(self, performance: ArrayLike) -> Floats:
+        values = np.asarray(performance, dtype=np.float64)
+        return values if self.larger_is_better else -values
+
+    # ------------------------------------------------------------------ judging points
+
+    def normalise(self, performance: ArrayLike, bias: ArrayLike) -> Normalised:
+        """Rescale points and the baseline to 0 ... 1 (see :func:`isonomy.tradeoff.normalise`)."""
+        return regions.normalise(self._turn(performance), bias, *self._line())
+
+    def classify(
+        self, performance: ArrayLike, bias: ArrayLike, *, rule: Rule = "paper"
+    ) -> NDArray[np.int8]:
+        """Place points; raises NotApplicable with the reason where the hypothesis fails."""
+        return regions.classify(self._turn(performance), bias, *self._line(), rule=rule)
+
+    def area(self, performance: ArrayLike, bias: ArrayLike, *, rule: Rule = "paper") -> Floats:
+        """Measure the area of good points (see :func:`isonomy.tradeoff.area`)."""
+        return self.place(performance, bias, rule=rule).area
+
+    def place(self, performance: ArrayLike, bias: ArrayLike, *, rule: Rule = "paper") -> Placed:
+        """Give region and area of points."""
+        return regions.place(self._turn(performance), bias, *self._line(), rule=rule)
+
+    def region(self, performance: float, bias: float, *, rule: Rule = "paper") -> str:
+        """Name the region of one point."""
+        return str(regions.region_names(self.classify(performance, bias, rule=rule)))
+
+    # ------------------------------------------------------------------ showing it
+
+    def frame(self) -> pd.DataFrame:
+        """Give the baseline as a frame, one row per degree."""
+        return pd.DataFrame(
+            {
+                "degree": self.degrees,
+                "performance": self.performance,
+                "bias": self.bias,
+                "performance_error": self.performance_error,
+                "bias_error": self.bias_error,
+            }
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Baseline({self.performance_metric} {self.performance[0]:.3f} to "
+            f"{self.performance[-1]:.3f}, {self.fairness_metric} {self.bias[0]:.3f} to "
+            f"{self.bias[-1]:.3f}, {self.degrees.size} degrees, {self.strategy}, {self.method})"
+        )
+
+    def _repr_html_(self) -> str:
+        note = f"<p>No regions: {self.reason}.</p>" if self.reason else ""
+        return f"{self.frame().to_html(index=False, float_format='{:.4f}'.format)}{note}"
+
+
+def baselines(
+    counts: Counts,
+    *,
+    performance: Iterable[str | Metric],
+    fairness: Iterable[str | Metric],
+    degrees: ArrayLike | None = None,
+    strategy: Any = "majority",
+    method: Method = "sampled",
+    repetitions: int = 50,
+    random_state: int | np.random.Generator | None = 0,
+) -> dict[tuple[str, str], Baseline]:
+    """Make the baseline of every pair of metrics from the same mutations.
+
+    Parameters are those of :meth:`Baseline.from_counts`, with several metrics.
+
+    Examples
+    --------
+    >>> counts = Counts.from_labels([1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"))
+    >>> made = baselines(counts, performance=["accuracy"], fairness=["spd", "eod"])
+    >>> [fair for _, fair in made]
+    ['statistical_parity_difference', 'equal_opportunity_difference']
+    """
+    if method not in ("sampled", "expected"):
+        raise InputError(f"method must be 'sampled' or 'expected'; got {method!r}.")
+    if repetitions < 1:
+        raise InputError(f"repetitions must be at least 1; got {repetitions}.")
+    good = [_from_counts_only(get_metric(m)) for m in performance]
+    fair = [_from_counts_only(get_metric(m)) for m in fairness]
+    ideals: dict[str, float | None] = {m.name: _ideal(m) for m in fair}
+    turn = {m.name: _larger_is_better(m) for m in good}
+    steps = check_degrees(degrees)
+    target = resolve_target(counts, strategy)
+    points: dict[tuple[str, float | None], tuple[Floats, Floats]] = {}
+    wanted = [(m, None) for m in good] + [(m, ideals[m.name]) for m in fair]
+    if method == "expected":
+        rng = np.random.default_rng(random_state)
+        for metric, ideal in wanted:
+            e = expected(counts, metric, steps, ideal=ideal, target=target, random_state=rng)
+            points[metric.name, ideal] = e.value, e.error
+    else:
+        drawn = mutation_values(
+            counts,
+            [m for m, _ in wanted],
+            degrees=steps,
+            strategy=strategy,
+            repetitions=repetitions,
+            random_state=random_state,
+        )
+        for metric, ideal in wanted:
+            values = drawn[metric.name]
+            values = values if ideal is None else np.abs(values - ideal)
+            values = values.reshape(repetitions, steps.size, -1)
+            spread = (
+                values.var(axis=0, ddof=1) if repetitions > 1 else np.full(values.shape[1:], np.nan)
+            )
+            error = np.sqrt(spread.mean(axis=-1) / (repetitions * values.shape[-1]))
+            points[metric.name, ideal] = values.mean(axis=(0, 2)), error
+    out = {}
+    for p in good:
+        for f in fair:
+            y, y_error = points[p.name, None]
+            x, x_error = points[f.name, ideals[f.name]]
+            out[p.name, f.name] = Baseline(
+                degrees=steps,
+                performance=y,
+                bias=x,
+                performance_error=y_error,
+                bias_error=x_error,
+                performance_metric=p.name,
+                fairness_metric=f.name,
+                larger_is_better=turn[p.name],
+                strategy=target.name,
+                label=target.label,
+                method=method,
+                repetitions=repetitions if method == "sampled" else 0,
+                splits=int(np.prod(counts.shape)),
+            )
+    return out
