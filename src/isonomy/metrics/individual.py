@@ -188,12 +188,13 @@ def _shortlist(data: Floats, k: int, chunk_bytes: int) -> tuple[NDArray[np.intp]
     slack = np.float32(8.0 * np.finfo(np.float32).eps * (data.shape[1] ** 0.5 + 4.0))
     size = data.shape[0]
     step = max(1, chunk_bytes // (4 * size))
+    # half the squared distance, less the row's own half norm, as one product: -x.x' + |x'|²/2
+    left = np.column_stack([-single, np.ones(size, dtype=np.float32)])
+    right = np.column_stack([single, half]).T
     rows, others = [], []
     for start in range(0, size, step):
         block = slice(start, min(size, start + step))
-        # half the squared distance, less the row's own half norm: the same order within a row
-        distance = single[block] @ single.T
-        np.subtract(half, distance, out=distance)
+        distance = left[block] @ right  # in the same order within a row as the distance itself
         kth = min(k, size) - 1
         limit = np.partition(distance, kth, axis=1)[:, kth]
         limit += slack * (half[block] + half.max())
