@@ -71,6 +71,12 @@ def test_compas_is_exact_on_all_fifteen_metrics(attribute: str) -> None:
     assert compare("compas", attribute, list(METHODS), 2) == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("attribute", ["sex", "race"])
+def test_compas_is_exact_on_ten_seeds(attribute: str) -> None:
+    assert compare("compas", attribute, list(METHODS), 10) == []
+
+
 @pytest.mark.parametrize("attribute", ["sex", "race"])
 def test_adult_agrees_but_for_the_last_bits_of_an_unconverged_solver(attribute: str) -> None:
     # The study's lbfgs ends after 100 steps far from converged, so that the order in which a

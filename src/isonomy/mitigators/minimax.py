@@ -154,7 +154,8 @@ class Minimax(InProcessor):
                 f"minimax needs gamma for the error {self.error}: the lowest possible rate of it "
                 f"alone is reached by one label for all."
             )
-        rounds = self.rounds or (2000 if self.protocol == "as_published" else 200)
+        usual = 2000 if self.protocol == "as_published" else 200
+        rounds = usual if self.rounds is None else self.rounds
         if rounds < 1:
             raise InputError(f"rounds must be at least 1; got {rounds}.")
         learner, X = self._prepare(X, y)

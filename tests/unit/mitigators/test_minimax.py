@@ -209,4 +209,4 @@ def test_refusals() -> None:
     with pytest.raises(NotApplicable, match="LinearSVC has none"):
         fit(LinearSVC(), error="log_loss")
     with pytest.raises(InputError, match="rounds must be at least 1"):
-        fit(rounds=-1)
+        fit(rounds=0)
