@@ -307,10 +307,12 @@ def compare(methods: dict[str, str], tasks: list[str], seeds: int) -> list[dict[
             keys = [key_of(m, spec, task, seed) for seed in range(seeds)]
             if theirs is None or any(key not in runs for key in keys):
                 continue
-            ours = fifteen(np.array([runs[key] for key in keys]))
+            counts = np.array([runs[key] for key in keys])
+            ours = fifteen(counts)
             # The files hold six digits, so that ours are cut to as many before they are ranked.
             ours, theirs = np.round(ours, 6), theirs[:seeds]
             same = (np.abs(ours - theirs) < 2e-6).all(axis=1)
+            off = np.rint(np.abs(ours - theirs)[:, 0] * counts.sum(axis=1))
             for j, metric in enumerate(METRICS):
                 a, b = ours[:, j], theirs[:, j]
                 p = 1.0
@@ -326,6 +328,7 @@ def compare(methods: dict[str, str], tasks: list[str], seeds: int) -> list[dict[
                         "difference": a.mean() - b.mean(),
                         "paired": np.abs(a - b).mean(),
                         "exact": same.mean(),
+                        "rows": f"{off.mean():.1f} / {off.max():.0f}",
                         "p": 1.0 if np.isnan(p) else p,
                     }
                 )
@@ -370,13 +373,22 @@ def report(rows: list[dict[str, Any]], seeds: int) -> str:
             f"| {share(mine, lambda r: abs(r['difference']) <= 0.02)} "
             f"| {share(mine, lambda r: r['holm'] >= LEVEL)} |"
         )
-    lines += ["", "Equal seeds by task:", ""]
     tasks = [task for task in TASKS if any(row["task"] == task for row in rows)]
-    lines += [f"| method | {' | '.join(tasks)} |", f"|---|{'---|' * len(tasks)}"]
-    for m in dict.fromkeys(row["method"] for row in rows):
-        found = {row["task"]: row["exact"] for row in rows if row["method"] == m}
-        cells = [f"{100 * found[t]:.0f} %" if t in found else "-" for t in tasks]
-        lines.append(f"| {m} | {' | '.join(cells)} |")
+    for title, field, form in (
+        ("Equal seeds by task:", "exact", "{:.0%}"),
+        (
+            (
+                "Test rows by which the number of right predictions differs, mean over the seeds / "
+                "largest (of 13,567 on Adult, 1,851 on COMPAS, 300 on German):"
+            ),
+            "rows",
+            "{}",
+        ),
+    ):
+        lines += ["", title, "", f"| method | {' | '.join(tasks)} |", f"|---|{'---|' * len(tasks)}"]
+        for m in dict.fromkeys(row["method"] for row in rows):
+            found = {row["task"]: form.format(row[field]) for row in rows if row["method"] == m}
+            lines.append(f"| {m} | {' | '.join(found.get(task, '-') for task in tasks)} |")
     rejected = [row for row in rows if row["holm"] < LEVEL]
     lines += ["", f"## Rejected cells ({len(rejected)} of {len(rows)})", ""]
     if rejected:
