@@ -19,8 +19,17 @@ import numpy as np
 __all__ = ["environment", "measure", "one_thread"]
 
 HERE = Path(__file__).resolve().parent
-PINS = {"aif360": HERE.parent / "tools" / "golden" / "aif360.txt"}
-SCRIPTS = {"aif360": HERE / "peer_aif360.py"}
+GOLDEN = HERE.parent / "tools" / "golden"
+PINS = {
+    "aif360": GOLDEN / "aif360.txt",
+    "aif360-in": HERE / "aif360-in.txt",
+    "aif360-mfc": GOLDEN / "aif360-mfc.txt",
+}
+SCRIPTS = {
+    "aif360": HERE / "peer_aif360.py",
+    "aif360-in": HERE / "peer_in_processing.py",
+    "aif360-mfc": HERE / "peer_in_processing.py",
+}
 
 
 def one_thread() -> dict[str, str]:
