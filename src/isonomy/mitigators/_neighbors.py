@@ -38,7 +38,8 @@ def nearest_rows(X: Matrix, rows: Rows, k: int, *, skip_self: bool = False) -> R
     ``skip_self`` it is left out.
 
     Single-precision products give a shortlist that is wide enough for their rounding error; only
-    what is on it is measured exactly.
+    what is on it is measured exactly. Where that is too much, because rows repeat or columns
+    differ much in scale, repeated rows are set aside first and then double precision is used.
 
     Examples
     --------
@@ -50,38 +51,53 @@ def nearest_rows(X: Matrix, rows: Rows, k: int, *, skip_self: bool = False) -> R
     [[1, 0], [1, 2]]
     """
     assert k + skip_self <= len(X)
-    found = _shortlisted(X, rows, k, skip_self, np.dtype(np.float32))
-    if found is None:
-        found = _shortlisted(X, rows, k, skip_self, np.dtype(np.float64))
+    found = _shortlisted(X, rows, np.arange(len(X)), k, skip_self, np.dtype(np.float32))
+    for precision in (np.float32, np.float64):
+        if found is None:
+            pool = _first_of_each(X, k + skip_self)
+            found = _shortlisted(X, rows, pool, k, skip_self, np.dtype(precision))
     assert found is not None
     return found
 
 
+def _first_of_each(X: Matrix, k: int) -> Rows:
+    """Give the rows that can be among the k nearest: of equal rows only the first k."""
+    _, kind = np.unique(X, axis=0, return_inverse=True)
+    kind = kind.ravel()
+    order = np.argsort(kind, kind="stable")
+    start = np.searchsorted(kind[order], kind[order])
+    return np.sort(order[np.arange(len(X)) - start < k])
+
+
 def _shortlisted(
-    X: Matrix, rows: Rows, k: int, skip_self: bool, precision: np.dtype[np.floating]
+    X: Matrix, rows: Rows, pool: Rows, k: int, skip_self: bool, precision: np.dtype[np.floating]
 ) -> Rows | None:
-    n, d = X.shape
+    """Look among the rows of the pool; None where single precision leaves too many candidates."""
+    n, d = len(pool), X.shape[1]
+    middle = X.mean(axis=0)
     # One product gives |b|^2 - 2ab, the squared distance up to a constant of the row asked for.
     table = np.empty((n, d + 1), dtype=precision)
-    table[:, :d] = X - X.mean(axis=0)
+    table[:, :d] = X[pool] - middle
     norm = np.einsum("ij,ij->i", table[:, :d], table[:, :d])
     if not np.isfinite(norm).all():
         return None
     table[:, d] = norm
     grain = tie_unit(X)
     slack = 4 * (d + 4) * float(np.finfo(precision).eps) * float(norm.max(initial=0.0)) + 2 * grain
-    asked = table[rows]
-    asked[:, :d] *= -2
+    asked = np.empty((len(rows), d + 1), dtype=precision)
+    asked[:, :d] = -2 * (X[rows] - middle)
     asked[:, d] = 1
     across = np.ascontiguousarray(table.T)
     distance = np.empty((min(CHUNK, len(rows)), n), dtype=precision)
     found = np.empty((len(rows), k), dtype=np.intp)
-    for start in range(0, len(rows), CHUNK):
-        part = rows[start : start + CHUNK]
+    for begin in range(0, len(rows), CHUNK):
+        part = rows[begin : begin + CHUNK]
         line = np.arange(len(part))
-        D = np.matmul(asked[start : start + CHUNK], across, out=distance[: len(part)])
+        D = np.matmul(asked[begin : begin + CHUNK], across, out=distance[: len(part)])
         if skip_self:
-            D[line, part] = np.inf
+            own = np.minimum(np.searchsorted(pool, part), n - 1)
+            inside = pool[own] == part
+            D[line[inside], own[inside]] = np.inf
         taken = []
         for _ in range(k):
             where = D.argmin(axis=1)
@@ -94,11 +110,11 @@ def _shortlisted(
         row, column = np.divmod(np.flatnonzero(limit[:, None] >= D), n)
         if precision == np.float32 and len(row) > CROWDED * len(part) + 1000:
             return None
-        exact = np.rint(_exact(X, part[row], column) / grain)
+        exact = np.rint(_exact(X, part[row], pool[column]) / grain)
         # Columns ascend within a row, and the sort is stable: ties go to the first row of X.
         order = np.lexsort((exact, row))
         first = np.searchsorted(row[order], line)
-        found[start : start + CHUNK] = column[order][first[:, None] + np.arange(k)]
+        found[begin : begin + CHUNK] = pool[column[order][first[:, None] + np.arange(k)]]
     return found
 
 

@@ -60,3 +60,16 @@ def test_chunks_and_pairs_do_not_matter(monkeypatch) -> None:
     monkeypatch.setattr(_neighbors, "CHUNK", 7)
     monkeypatch.setattr(_neighbors, "PAIRS", 11)
     np.testing.assert_array_equal(nearest_rows(X, rows, 3), plain)
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_rows_that_repeat_a_thousand_times(skip: bool) -> None:
+    """Only the first few of equal rows can be chosen, so that the others need no measuring."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (4000, 2)).astype(float)
+    X[:3] = 5.0
+    rows = np.array([0, 2, 3, 10, 1999, 3999])
+    for k in (1, 2, 4):
+        np.testing.assert_array_equal(
+            nearest_rows(X, rows, k, skip_self=skip), by_loop(X, rows, k, skip)
+        )
