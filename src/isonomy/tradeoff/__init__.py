@@ -1,18 +1,30 @@
 """Was it worth it: the mutation baseline, the regions, the frontier and tuning."""
 
 from isonomy.tradeoff.baseline import CHEN_BASELINE, Baseline, baselines, bias_of, mutation_values
+from isonomy.tradeoff.frontier import Frontier, hypervolume, knee, pareto, post_processing_frontier
+from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import REGIONS, area, classify, normalise, place, region_names
+from isonomy.tradeoff.verdict import TradeOff, judge, judge_counts
 
 __all__ = [
     "Baseline",
     "CHEN_BASELINE",
+    "Frontier",
+    "JointCounts",
     "REGIONS",
+    "TradeOff",
     "area",
     "baselines",
     "bias_of",
     "classify",
+    "hypervolume",
+    "judge",
+    "judge_counts",
+    "knee",
     "mutation_values",
     "normalise",
+    "pareto",
     "place",
+    "post_processing_frontier",
     "region_names",
 ]

@@ -16,7 +16,15 @@ from isonomy.tradeoff.expectation import expected
 from isonomy.tradeoff.mutation import check_degrees, mutate, resolve_target
 from isonomy.tradeoff.regions import Normalised, Placed, Rule
 
-__all__ = ["Baseline", "CHEN_BASELINE", "Method", "baselines", "bias_of", "mutation_values"]
+__all__ = [
+    "Baseline",
+    "CHEN_BASELINE",
+    "Method",
+    "baselines",
+    "bias_of",
+    "mean_of_draws",
+    "mutation_values",
+]
 
 Floats = NDArray[np.float64]
 Method = Literal["sampled", "expected"]
@@ -125,6 +133,16 @@ def mutation_values(
             raise InputError(f"{name} gives a value per group; a baseline needs one per data set.")
         out[name] = values
     return out
+
+
+def mean_of_draws(values: Floats) -> Floats:
+    """Average over the first axis; draws that all agree keep their value to the last bit.
+
+    The original model is degree 0 of its own baseline: a mean that rounds would put it above.
+    """
+    first = values[0]
+    same = (values == first).all(axis=0)
+    return np.ascontiguousarray(np.where(same, first, values.mean(axis=0)))
 
 
 def _add_up_groups(counts: Counts) -> Counts:
@@ -452,7 +470,7 @@ def baselines(
                 values.var(axis=0, ddof=1) if repetitions > 1 else np.full(values.shape[1:], np.nan)
             )
             error = np.sqrt(spread.mean(axis=-1) / (repetitions * values.shape[-1]))
-            points[metric.name, ideal] = values.mean(axis=(0, 2)), error
+            points[metric.name, ideal] = mean_of_draws(values).mean(axis=-1), error
     out = {}
     for p in good:
         for f in fair:

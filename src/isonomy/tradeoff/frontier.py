@@ -1,0 +1,351 @@
+"""The second baseline: what post-processing the most accurate model reaches, and Pareto tools."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._validate import MISSING, check_length, check_weight
+from isonomy.errors import InputError, NotApplicable
+from isonomy.metrics import Counts, Metric, get_metric
+from isonomy.metrics.tally import attribute_columns
+from isonomy.mitigators import FairnessConstrainedThresholds
+from isonomy.tradeoff.baseline import bias_of
+
+__all__ = ["Frontier", "hypervolume", "knee", "pareto", "post_processing_frontier"]
+
+Floats = NDArray[np.float64]
+
+CONSTRAINT_OF = {
+    "statistical_parity_difference": "demographic_parity",
+    "equal_opportunity_difference": "equal_opportunity",
+    "false_negative_rate_difference": "equal_opportunity",
+    "false_positive_rate_difference": "predictive_equality",
+    "average_absolute_odds_difference": "equalized_odds",
+    "average_odds_difference": "equalized_odds",
+    "equalized_odds_difference": "equalized_odds",
+}
+"""Which constraint on group thresholds drives a fairness metric to its ideal."""
+
+
+# ---------------------------------------------------------------------- sets of points
+
+
+def _points(performance: ArrayLike, bias: ArrayLike) -> tuple[Floats, Floats]:
+    y, x = (np.asarray(v, dtype=np.float64).ravel() for v in (performance, bias))
+    check_length("bias", x.size, "performance", y.size)
+    return y, x
+
+
+def pareto(performance: ArrayLike, bias: ArrayLike) -> NDArray[np.bool_]:
+    """Say which points no other point beats: more performance and less bias.
+
+    Of points that coincide all are kept; a NaN is never in the set.
+
+    Examples
+    --------
+    >>> pareto([0.9, 0.8, 0.7, 0.75], [0.2, 0.1, 0.0, 0.1]).tolist()
+    [True, True, True, False]
+    """
+    y, x = _points(performance, bias)
+    known = ~(np.isnan(y) | np.isnan(x))
+    order = np.lexsort((-y, x))
+    order = order[known[order]]
+    best_before = np.concatenate([[-np.inf], np.maximum.accumulate(y[order])[:-1]])
+    fresh = y[order] > best_before
+    # a point equal to the one that set the record is as good as it
+    first = np.maximum.accumulate(np.where(fresh, np.arange(order.size), 0))
+    same = (y[order] == y[order][first]) & (x[order] == x[order][first]) if order.size else fresh
+    out = np.zeros(y.size, dtype=bool)
+    out[order[fresh | same]] = True
+    return out
+
+
+def hypervolume(
+    performance: ArrayLike, bias: ArrayLike, *, reference: tuple[float, float]
+) -> float:
+    """Measure the area that a set of points dominates, up to a reference point.
+
+    Parameters
+    ----------
+    performance, bias : array-like
+        The points.
+    reference : tuple of (performance, bias)
+        A point that is worse in both; what lies beyond it does not count.
+
+    Examples
+    --------
+    >>> hypervolume([1.0, 0.5], [1.0, 0.0], reference=(0.0, 2.0))
+    1.5
+
+    References
+    ----------
+    Zitzler, Thiele 1999, Multiobjective Evolutionary Algorithms.
+    """
+    y, x = _points(performance, bias)
+    use = pareto(y, x) & (y > reference[0]) & (x < reference[1])
+    order = np.argsort(x[use])
+    left = x[use][order]
+    height = np.maximum.accumulate(y[use][order]) - reference[0] if use.any() else left
+    width = np.diff(np.append(left, reference[1]))
+    return float((width * height).sum())
+
+
+def knee(performance: ArrayLike, bias: ArrayLike) -> int | None:
+    """Find the Pareto point farthest above the line between the two ends of the set.
+
+    Returns its position among the points, or None where fewer than three points are in the set
+    or none lies above the line.
+
+    Examples
+    --------
+    >>> knee([0.9, 0.88, 0.6], [0.2, 0.05, 0.0])
+    1
+
+    References
+    ----------
+    Das 1999, On characterizing the "knee" of the Pareto curve.
+    """
+    y, x = _points(performance, bias)
+    at = np.flatnonzero(pareto(y, x))
+    at = at[np.argsort(x[at], kind="stable")]
+    if at.size < 3:
+        return None
+    span_x, span_y = x[at[-1]] - x[at[0]], y[at[-1]] - y[at[0]]
+    if span_x <= 0 or span_y <= 0:
+        return None
+    above = (y[at] - y[at[0]]) / span_y - (x[at] - x[at[0]]) / span_x
+    best = int(np.argmax(above))
+    return int(at[best]) if above[best] > 1e-12 else None
+
+
+# ---------------------------------------------------------------------- post-processing frontier
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """Performance and bias that group thresholds on one model's scores reach.
+
+    Attributes
+    ----------
+    tolerance : ndarray
+        The disparity allowed where the thresholds were chosen, from 0 to no constraint.
+    performance, bias : ndarray
+        What they give on the rows to judge on, in expectation over the lotteries.
+    performance_metric, fairness_metric, constraint : str
+    larger_is_better : bool
+    same_rows : bool
+        Whether thresholds were chosen on the rows they are judged on (an optimistic frontier).
+    """
+
+    tolerance: Floats
+    performance: Floats
+    bias: Floats
+    performance_metric: str
+    fairness_metric: str
+    constraint: str
+    larger_is_better: bool = True
+    same_rows: bool = False
+
+    @property
+    def gain(self) -> Floats:
+        """The performance turned so that more is better."""
+        return self.performance if self.larger_is_better else -self.performance
+
+    @property
+    def pareto(self) -> NDArray[np.bool_]:
+        """Which of the points no other beats."""
+        return pareto(self.gain, self.bias)
+
+    def performance_at(self, bias: ArrayLike) -> Floats:
+        """Give the best performance with at most this bias, NaN where none is that fair.
+
+        Between two points of the frontier a lottery of both is reachable, so it is straight there.
+
+        Examples
+        --------
+        >>> line = Frontier(np.array([0, 1.0]), np.array([0.7, 0.9]), np.array([0, 0.2]),
+        ...     "accuracy", "statistical_parity_difference", "demographic_parity")
+        >>> line.performance_at([0.1, 0.3]).round(6).tolist()
+        [0.8, 0.9]
+        """
+        keep = np.flatnonzero(self.pareto)
+        keep = keep[np.argsort(self.bias[keep], kind="stable")]
+        x, y = self.bias[keep], self.gain[keep]
+        asked = np.asarray(bias, dtype=np.float64)
+        # a constraint of 0 is kept up to rounding
+        asked = np.where((asked < x[0]) & (asked >= x[0] - 1e-9), x[0], asked)
+        found = np.interp(asked, x, y, left=np.nan)
+        return np.asarray(found if self.larger_is_better else -found)
+
+    def frame(self) -> pd.DataFrame:
+        """Give one row per tolerance."""
+        return pd.DataFrame(
+            {
+                "tolerance": self.tolerance,
+                "performance": self.performance,
+                "bias": self.bias,
+                "pareto": self.pareto,
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        return self.frame().to_html(index=False, float_format="{:.4f}".format)
+
+
+def post_processing_frontier(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sensitive_features: Any,
+    performance: str | Metric = "accuracy",
+    fairness: str | Metric = "statistical_parity_difference",
+    favorable: Any = None,
+    privileged: Any = None,
+    sample_weight: ArrayLike | None = None,
+    fit: tuple[ArrayLike, ArrayLike, Any] | None = None,
+    tolerances: ArrayLike | None = None,
+) -> Frontier:
+    """Trace what post-processing the most accurate model reaches at every disparity allowed.
+
+    Seven years of methods, compared with group thresholds on the scores of the most accurate
+    model, mostly fell on or below this line (Cruz and Hardt). A method that does not rise above
+    it can be had by post-processing; one that does is worth its trouble.
+
+    Parameters
+    ----------
+    y_true, scores : array-like of shape (n,)
+        Labels, and the most accurate model's probability of the favourable label, on the rows to
+        judge on. A model that was trained for fairness counts too: thresholds undo ("unprocess")
+        what it did.
+    sensitive_features : array-like, Series, frame or mapping
+        Protected attributes of these rows.
+    performance : str or Metric
+        Any performance metric of counts; thresholds are chosen for accuracy.
+    fairness : str or Metric
+        One whose ideal group thresholds can be held to: statistical parity, equal opportunity,
+        false positive rate, (average or equalised) odds.
+    favorable, privileged, sample_weight
+        As for :meth:`isonomy.Counts.from_labels`.
+    fit : tuple of (y_true, scores, sensitive_features), optional
+        Rows on which thresholds are chosen, such as a validation set. Without them they are chosen
+        on the rows they are judged on, which flatters the frontier.
+    tolerances : array-like, optional
+        Disparities to allow; 21 steps up to that of the unconstrained thresholds by default.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> s, noise = rng.integers(0, 2, 2000), rng.uniform(size=2000)
+    >>> score = np.clip(0.35 + 0.15 * s + 0.4 * (noise - 0.5), 0, 1)
+    >>> y = (rng.uniform(size=2000) < score).astype(int)
+    >>> line = post_processing_frontier(y, score, sensitive_features=s, privileged=1)
+    >>> bool(line.bias[0] < 0.02 < line.bias[-1])
+    True
+
+    References
+    ----------
+    Cruz, Hardt 2024, Unprocessing Seven Years of Algorithmic Fairness, ICLR.
+    """
+    good, fair = get_metric(performance), get_metric(fairness)
+    if fair.name not in CONSTRAINT_OF:
+        raise NotApplicable(
+            f"Group thresholds cannot be held to {fair.name}; the frontier serves "
+            f"{', '.join(CONSTRAINT_OF)}."
+        )
+    if good.kind != "performance" or good.needs != "counts" or good.goal not in ("max", "min"):
+        raise NotApplicable(f"A frontier needs a performance metric of counts; got {good.name}.")
+    judged = _coded(y_true, scores, sensitive_features, favorable, privileged, sample_weight)
+    chosen = judged if fit is None else _coded(*fit, favorable, privileged, None)
+    if chosen.counts.groups != judged.counts.groups:
+        raise InputError(
+            "The rows to choose thresholds on and the rows to judge on must hold the same groups."
+        )
+    constraint = CONSTRAINT_OF[fair.name]
+
+    def at(tolerance: float) -> Counts:
+        rule = FairnessConstrainedThresholds(constraint=constraint, tolerance=tolerance)
+        labels = (chosen.score > 0.5).astype(np.intp)
+        rule.fit_scores(chosen.score, labels, chosen.y, chosen.s, chosen.weight)
+        chance = np.asarray(rule.adjust_scores(judged.score, labels, judged.s))
+        return judged.expected(chance)
+
+    widest = at(1.0)
+    if tolerances is None:
+        gap = float(bias_of(fair, fair(widest)))
+        steps = np.append(np.linspace(0, min(gap * 1.1, 1.0), 20), 1.0)
+    else:
+        steps = np.asarray(tolerances, dtype=np.float64).ravel()
+    cells = [at(float(t)) for t in steps]
+    return Frontier(
+        tolerance=steps,
+        performance=np.array([float(good(c)) for c in cells]),
+        bias=np.array([float(bias_of(fair, fair(c))) for c in cells]),
+        performance_metric=good.name,
+        fairness_metric=fair.name,
+        constraint=constraint,
+        larger_is_better=good.goal == "max",
+        same_rows=fit is None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Coded:
+    """Rows as thresholds see them: favourable labels, group numbers, scores, weights."""
+
+    y: NDArray[np.intp]
+    s: NDArray[np.intp]
+    score: Floats
+    weight: Floats | None
+    counts: Counts
+
+    def expected(self, chance: Floats) -> Counts:
+        """Give expected counts when each row is favoured with its own chance."""
+        cells = self.s * 2 + self.y
+        weight = np.ones(self.y.size) if self.weight is None else self.weight
+        size = 2 * len(self.counts.groups)
+        favored = np.bincount(cells, weight * chance, minlength=size)
+        whole = np.bincount(cells, weight, minlength=size)
+        n = np.stack([whole - favored, favored], axis=-1).reshape(-1, 2, 2)
+        return replace(self.counts, n=n, w=None, w2=None)
+
+
+def _coded(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sensitive_features: Any,
+    favorable: Any,
+    privileged: Any,
+    sample_weight: ArrayLike | None,
+) -> _Coded:
+    score = np.asarray(scores, dtype=np.float64).ravel()
+    labels = np.asarray(y_true).ravel()
+    check_length("scores", score.size, "y_true", labels.size)
+    if not np.isfinite(score).all():
+        raise InputError("Scores must be finite numbers; some are NaN or infinite.")
+    columns = attribute_columns(sensitive_features)
+    counts = Counts.from_labels(
+        labels, labels, sensitive_features=columns, favorable=favorable, privileged=privileged
+    )
+    y = np.isin(labels, list(counts.favorable)).astype(np.intp)
+    table = pd.DataFrame({k: np.asarray(v, dtype=object) for k, v in columns.items()})
+    codes, levels = pd.MultiIndex.from_frame(table.fillna(MISSING).astype(str)).factorize()
+    place = {tuple(str(v) for v in g): k for k, g in enumerate(counts.groups)}
+    s = np.array([place[level] for level in levels], dtype=np.intp)[codes]
+    mask = counts.is_privileged()
+    paired = mask is not None
+    if mask is not None:
+        s = mask.astype(np.intp)[s]
+    groups = (("unprivileged",), ("privileged",)) if paired else counts.groups
+    two = Counts(
+        n=np.zeros((len(groups), 2, 2)),
+        attributes=("group",) if paired else counts.attributes,
+        groups=groups,
+        classes=(0, 1),
+        favorable=(1,),
+        privileged={"group": ("privileged",)} if paired else {},
+    )
+    weight = None if sample_weight is None else check_weight(sample_weight)
+    return _Coded(y, s, score, weight, two)

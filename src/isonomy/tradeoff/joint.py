@@ -1,0 +1,200 @@
+"""Counts of two models' predictions on the same rows, for paired comparisons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._validate import listed
+from isonomy.errors import InputError
+from isonomy.metrics import Counts
+from isonomy.metrics.tally import attribute_columns, sort_key
+
+__all__ = ["JointCounts"]
+
+Floats = NDArray[np.float64]
+
+_BASE = "prediction of the original model"  # an attribute for as long as the rows are counted
+
+
+@dataclass(frozen=True, eq=False)
+class JointCounts:
+    """How many rows fall in each cell ``[..., group, y_true, original prediction, prediction]``.
+
+    The two predictions of a row are correlated, and comparing models is about the rows on which
+    they differ: resampling these cells keeps the pairing that two separate counts would lose.
+    Leading axes are repeats (splits).
+
+    Attributes
+    ----------
+    n : ndarray of shape (..., groups, classes, classes, classes)
+        Rows per cell.
+    attributes, groups, classes, favorable, privileged
+        As in :class:`isonomy.Counts`.
+    w, w2 : ndarray or None
+        Sums of weights and of squared weights per cell, where rows were weighted.
+
+    Examples
+    --------
+    >>> joint = JointCounts.from_labels(
+    ...     [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"]
+    ... )
+    >>> int(joint.changed())
+    2
+    >>> joint.method.overall().tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
+
+    n: Floats
+    attributes: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    classes: tuple[Any, ...]
+    favorable: tuple[Any, ...]
+    privileged: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    w: Floats | None = None
+    w2: Floats | None = None
+
+    @classmethod
+    def from_labels(
+        cls,
+        y_true: ArrayLike,
+        y_base: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        sensitive_features: Any,
+        sample_weight: ArrayLike | None = None,
+        favorable: Any = None,
+        privileged: Any = None,
+    ) -> Self:
+        """Count labels and the predictions of the original and of the mitigated model.
+
+        Parameters
+        ----------
+        y_true, y_base, y_pred : array-like of shape (n,)
+            Labels, predictions of the original model, predictions of the mitigated one.
+        sensitive_features, sample_weight, favorable, privileged
+            As for :meth:`isonomy.Counts.from_labels`.
+        """
+        options = {"sample_weight": sample_weight, "favorable": favorable}
+        base = Counts.from_labels(
+            y_true, y_base, sensitive_features=sensitive_features, privileged=privileged, **options
+        )
+        columns = dict(attribute_columns(sensitive_features))
+        both = Counts.from_labels(
+            y_true, y_pred, sensitive_features={**columns, _BASE: np.asarray(y_base)}, **options
+        )
+        classes = tuple(sorted({*base.classes, *both.classes}, key=sort_key))
+        size = len(classes)
+        at = {c: k for k, c in enumerate(classes)}
+        place = {g: k for k, g in enumerate(base.groups)}
+        labels = np.array([at[c] for c in both.classes])
+
+        def lay(cells: Floats | None) -> Floats | None:
+            if cells is None:
+                return None
+            out = np.zeros((len(base.groups), size, size, size))
+            for k, group in enumerate(both.groups):  # groups, not rows
+                spot = out[place[group[:-1]], :, at[group[-1]], :]
+                spot[labels[:, None], labels[None, :]] += cells[k]
+            return out
+
+        n = lay(both.n)
+        assert n is not None
+        return cls(
+            n=n,
+            attributes=base.attributes,
+            groups=base.groups,
+            classes=classes,
+            favorable=base.favorable,
+            privileged=dict(base.privileged),
+            w=lay(both.w),
+            w2=lay(both.w2),
+        )
+
+    @classmethod
+    def stack(cls, repeats: Sequence[Self]) -> Self:
+        """Lay repeats one upon the other as a leading axis; all must hold the same cells."""
+        if not repeats:
+            raise InputError("At least one repeat must be given; got none.")
+        first = repeats[0]
+        for other in repeats[1:]:
+            for name in ("attributes", "groups", "classes", "favorable"):
+                if getattr(other, name) != getattr(first, name):
+                    raise InputError(
+                        f"Repeats must agree in their {name}; got {listed(getattr(first, name))} "
+                        f"and {listed(getattr(other, name))}."
+                    )
+
+        def pile(name: str) -> Floats | None:
+            cells = [getattr(r, name) for r in repeats]
+            return None if cells[0] is None else np.stack(cells)
+
+        n = pile("n")
+        assert n is not None
+        return replace(first, n=n, w=pile("w"), w2=pile("w2"))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The leading axes."""
+        return self.n.shape[:-4]
+
+    def _counts(self, axis: int) -> Counts:
+        def add(cells: Floats | None) -> Floats | None:
+            return None if cells is None else cells.sum(axis=axis)
+
+        n = add(self.n)
+        assert n is not None
+        return Counts(
+            n=n,
+            attributes=self.attributes,
+            groups=self.groups,
+            classes=self.classes,
+            favorable=self.favorable,
+            privileged=self.privileged,
+            w=add(self.w),
+            w2=add(self.w2),
+        )
+
+    @property
+    def base(self) -> Counts:
+        """Counts of the original model."""
+        return self._counts(-1)
+
+    @property
+    def method(self) -> Counts:
+        """Counts of the mitigated model."""
+        return self._counts(-2)
+
+    def changed(self) -> Floats:
+        """Count the rows whose prediction the method changed, per repeat."""
+        same = np.trace(self.n, axis1=-2, axis2=-1).sum(axis=(-1, -2))
+        return np.asarray(self.n.sum(axis=(-1, -2, -3, -4)) - same)
+
+    def resample(self, n: int, *, random_state: int | np.random.Generator | None = 0) -> Self:
+        """Draw paired bootstrap resamples: of the repeats, and of the rows within each.
+
+        Rows are drawn as :meth:`isonomy.Counts.resample` does, both predictions of a row together.
+        """
+        rng = np.random.default_rng(random_state)
+        flat = self.n.shape[:-2]
+
+        def pick(cells: Floats | None) -> Floats | None:
+            if cells is None:
+                return None
+            merged = cells.reshape(*flat, -1)  # both predictions as one axis
+            return merged[chosen] if self.shape else np.broadcast_to(merged, (n, *merged.shape))
+
+        chosen = rng.integers(0, self.shape[0], size=(n, self.shape[0])) if self.shape else None
+        rows = pick(self.n)
+        assert rows is not None
+        pairs = replace(self.base, n=rows, w=pick(self.w), w2=pick(self.w2))
+        drawn = pairs.resample(1, random_state=rng)
+
+        def back(cells: Floats | None) -> Floats | None:
+            return None if cells is None else cells[0].reshape(n, *self.n.shape)
+
+        counted = back(drawn.n)
+        assert counted is not None
+        return replace(self, n=counted, w=back(drawn.w), w2=back(drawn.w2))

@@ -1,0 +1,346 @@
+"""Judging one method against the baselines, with the uncertainty of the verdict."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy.errors import InputError
+from isonomy.metrics import Counts, get_metric
+from isonomy.stats.intervals import percentile_interval
+from isonomy.tradeoff import regions
+from isonomy.tradeoff.baseline import Baseline, Method, bias_of, mean_of_draws, mutation_values
+from isonomy.tradeoff.frontier import Frontier
+from isonomy.tradeoff.joint import JointCounts
+from isonomy.tradeoff.regions import REGIONS, Rule, region_names
+
+__all__ = ["TradeOff", "judge", "judge_counts"]
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+_CELLS_AT_A_TIME = 2_000_000  # mutated cells held in memory during the bootstrap
+
+
+@dataclass(frozen=True, eq=False)
+class TradeOff:
+    """Where a method lies against the mutation baseline, and how sure that is.
+
+    Attributes
+    ----------
+    baseline : Baseline
+        Of the original model.
+    performance, bias : float
+        Of the method: means over repeats, the bias as a mean of absolute values.
+    region : str or None
+        One of the five regions; None where the baseline gives none (see ``reason``).
+    area : float
+        Between a good point and the baseline, NaN otherwise.
+    rule : {"paper", "code"}
+    reason : str or None
+        Why there is no region.
+    constant : bool
+        Whether the method predicts one class for every row (of some repeat): no disparity, no use.
+    probability : mapping of region to float
+        How often each region occurs among the resamples; ``undefined`` where a resample has no
+        baseline to judge by.
+    area_interval, performance_interval, bias_interval : tuple of float
+        Percentile intervals; the area's from the resamples that are good.
+    level, resamples
+    frontier : Frontier or None
+        The second baseline, where scores were given.
+    notes : tuple of str
+        What a reader must know.
+    """
+
+    baseline: Baseline
+    performance: float
+    bias: float
+    region: str | None
+    area: float
+    rule: Rule
+    reason: str | None = None
+    constant: bool = False
+    probability: dict[str, float] = field(default_factory=dict)
+    area_interval: Interval = (np.nan, np.nan)
+    performance_interval: Interval = (np.nan, np.nan)
+    bias_interval: Interval = (np.nan, np.nan)
+    level: float = 0.95
+    resamples: int = 0
+    frontier: Frontier | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def above_frontier(self) -> float:
+        """How much better it performs than post-processing that is at least as fair; NaN: unknown."""
+        if self.frontier is None:
+            return float("nan")
+        gap = self.performance - float(self.frontier.performance_at(self.bias))
+        return gap if self.baseline.larger_is_better else -gap
+
+    def frame(self) -> pd.DataFrame:
+        """Give the verdict as one row."""
+        row: dict[str, Any] = {
+            "performance_metric": self.baseline.performance_metric,
+            "fairness_metric": self.baseline.fairness_metric,
+            "original_performance": self.baseline.performance[0],
+            "original_bias": self.baseline.bias[0],
+            "performance": self.performance,
+            "bias": self.bias,
+            "region": self.region,
+            "area": self.area,
+            "area_low": self.area_interval[0],
+            "area_high": self.area_interval[1],
+            "constant": self.constant,
+            "above_frontier": self.above_frontier,
+            "reason": self.reason,
+        }
+        row |= {f"p_{name}": p for name, p in self.probability.items()}
+        return pd.DataFrame([row])
+
+    def __repr__(self) -> str:
+        word = self.region or "no region"
+        sure = f", probability {self.probability.get(word, 0):.2f}" if self.probability else ""
+        size = f", area {self.area:.4f}" if self.area == self.area else ""
+        return f"TradeOff({word}{sure}{size})"
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{note}</p>" for note in self.notes)
+        return f"{self.frame().T.to_html(header=False)}{notes}"
+
+
+def judge(
+    y_true: ArrayLike,
+    y_base: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    sample_weight: ArrayLike | None = None,
+    favorable: Any = None,
+    privileged: Any = None,
+    **options: Any,
+) -> TradeOff:
+    """Judge mitigated predictions against those of the original model on the same rows.
+
+    Parameters
+    ----------
+    y_true, y_base, y_pred : array-like of shape (n,)
+        Labels, predictions of the original model, predictions of the mitigated one.
+    sensitive_features, sample_weight, favorable, privileged
+        As for :func:`isonomy.audit`.
+    **options
+        Those of :func:`judge_counts`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> s = rng.integers(0, 2, 3000)
+    >>> y = (rng.uniform(size=3000) < 0.3 + 0.1 * s).astype(int)
+    >>> base = np.where(rng.uniform(size=3000) < 0.8, y, s)
+    >>> fairer = np.where(rng.uniform(size=3000) < 0.95, base, y)
+    >>> verdict = judge(y, base, fairer, sensitive_features=s, privileged=1, resamples=200)
+    >>> verdict.region
+    'win-win'
+    """
+    joint = JointCounts.from_labels(
+        y_true,
+        y_base,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        favorable=favorable,
+        privileged=privileged,
+    )
+    return judge_counts(joint, **options)
+
+
+def judge_counts(
+    joint: JointCounts,
+    *,
+    performance: str = "accuracy",
+    fairness: str = "statistical_parity_difference",
+    degrees: ArrayLike | None = None,
+    strategy: Any = "majority",
+    method: Method = "sampled",
+    repetitions: int = 50,
+    rule: Rule = "paper",
+    resamples: int = 1000,
+    level: float = 0.95,
+    frontier: Frontier | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> TradeOff:
+    """Judge a method from the joint counts of original and mitigated predictions.
+
+    The point estimate follows the paper: metrics of each repeat, averaged, against the baseline
+    averaged over the same repeats. The uncertainty comes from a paired bootstrap over repeats and
+    test rows: each resample has its own baseline and its own point.
+
+    Parameters
+    ----------
+    joint : JointCounts
+        Leading axis: repeats.
+    performance, fairness : str
+        Metrics of counts.
+    degrees, strategy, method, repetitions
+        Of the baseline, see :meth:`Baseline.from_counts`.
+    rule : {"paper", "code"}
+        See :func:`classify`.
+    resamples : int
+        Bootstrap resamples; 0 for none.
+    level : float
+        Of the intervals.
+    frontier : Frontier, optional
+        The second baseline, to show the method against both.
+    random_state : int, Generator or None
+        Seed.
+    """
+    if resamples < 0:
+        raise InputError(f"resamples must not be negative; got {resamples}.")
+    rng = np.random.default_rng(random_state)
+    mutation = {"degrees": degrees, "strategy": strategy}
+    baseline = Baseline.from_counts(
+        joint.base,
+        performance=performance,
+        fairness=fairness,
+        method=method,
+        repetitions=repetitions,
+        random_state=rng,
+        **mutation,
+    )
+    point = _point(joint.method, performance, fairness)
+    y, x = float(point[0].mean()), float(point[1].mean())
+    reason = baseline.reason
+    if reason is None and not (np.isfinite(y) and np.isfinite(x)):
+        which = performance if not np.isfinite(y) else fairness
+        reason = f"{which} is undefined for the method"
+    region, size = None, np.nan
+    if reason is None:
+        placed = baseline.place(y, x, rule=rule)
+        region, size = str(region_names(placed.region)), float(placed.area)
+    constant = bool(_is_constant(joint.method).any())
+    verdict = TradeOff(
+        baseline=baseline,
+        performance=y,
+        bias=x,
+        region=region,
+        area=size,
+        rule=rule,
+        reason=reason,
+        constant=constant,
+        level=level,
+        resamples=resamples,
+        frontier=frontier,
+        notes=tuple(_notes(joint, baseline, reason, constant, frontier)),
+    )
+    if resamples == 0:
+        return verdict
+    label = baseline.label if baseline.label is not None else "random"
+    drawn = _bootstrap(
+        joint, performance, fairness, {**mutation, "strategy": label}, baseline, resamples, rng
+    )
+    performances, biases, lines_y, lines_x = drawn
+    known: dict[str, Any] = {
+        "performance_interval": _interval(performances, level),
+        "bias_interval": _interval(biases, level),
+    }
+    if reason is None:
+        turn = 1.0 if baseline.larger_is_better else -1.0
+        # a resample without anything to trade has no regions
+        void = (turn * (lines_y[:, 0] - lines_y[:, -1]) <= 0) | (lines_x[:, 0] <= lines_x[:, -1])
+        lines_x = np.where(void[:, None], np.nan, lines_x)
+        found = regions.place(turn * performances, biases, turn * lines_y, lines_x, rule=rule)
+        words = [*REGIONS, "undefined"]
+        share = {
+            w: float(np.mean(found.region == k))
+            for k, w in zip([*range(5), -1], words, strict=True)
+        }
+        known["probability"] = {w: p for w, p in share.items() if w != "undefined" or p > 0}
+        known["area_interval"] = _interval(found.area, level)
+    return replace(verdict, **known)
+
+
+def _point(counts: Counts, performance: str, fairness: str) -> tuple[Floats, Floats]:
+    good, fair = get_metric(performance), get_metric(fairness)
+    # through the functions themselves: an undefined value is reported by the caller
+    y = np.asarray(good.fn(counts, **good.parameters), dtype=np.float64)
+    return y, bias_of(fair, fair.fn(counts, **fair.parameters))
+
+
+def _is_constant(counts: Counts) -> NDArray[np.bool_]:
+    predicted = counts.n.sum(axis=(-3, -2))
+    return np.asarray((predicted > 0).sum(axis=-1) <= 1)
+
+
+def _interval(values: Floats, level: float) -> Interval:
+    if not np.isfinite(values).any():
+        return (float("nan"), float("nan"))
+    low, high = percentile_interval(values, level=level)
+    return float(low), float(high)
+
+
+def _bootstrap(
+    joint: JointCounts,
+    performance: str,
+    fairness: str,
+    mutation: dict[str, Any],
+    baseline: Baseline,
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Give points and baselines of every resample."""
+    repeats = int(np.prod(joint.shape)) if joint.shape else 1
+    # each resample averages about fifty mutations per degree, over its repeats and repetitions
+    repetitions = max(1, -(-50 // repeats))
+    cells = joint.method.n[0].size if joint.shape else joint.method.n.size
+    size = repeats * repetitions * baseline.degrees.size * cells
+    step = max(1, _CELLS_AT_A_TIME // size)
+
+    def pieces() -> Iterator[tuple[Floats, Floats, Floats, Floats]]:
+        for start in range(0, resamples, step):
+            some = joint.resample(min(step, resamples - start), random_state=rng)
+            values = mutation_values(
+                some.base,
+                [performance, fairness],
+                repetitions=repetitions,
+                random_state=rng,
+                **mutation,
+            )
+            line_y = mean_of_draws(values[performance])  # degrees, resamples, repeats
+            line_x = mean_of_draws(bias_of(fairness, values[fairness]))
+            y, x = _point(some.method, performance, fairness)
+            if joint.shape:
+                line_y, line_x = line_y.mean(axis=-1), line_x.mean(axis=-1)
+                y, x = y.mean(axis=-1), x.mean(axis=-1)
+            yield y, x, line_y.T, line_x.T
+
+    parts = list(zip(*pieces(), strict=True))
+    y, x, line_y, line_x = (np.concatenate(p) for p in parts)
+    return y, x, line_y, line_x
+
+
+def _notes(
+    joint: JointCounts,
+    baseline: Baseline,
+    reason: str | None,
+    constant: bool,
+    frontier: Frontier | None,
+) -> Iterator[str]:
+    if reason is not None:
+        yield f"No region: {reason}."
+    if constant:
+        yield (
+            "The method predicts one class for every row of some test set: it has no disparity "
+            "and no use, whatever its region."
+        )
+    if not joint.changed().any():
+        yield "The method changed no prediction: its point is the original model itself."
+    if baseline.strategy == "random":
+        yield "Random labels make a weaker baseline than the majority label."
+    if frontier is not None and frontier.same_rows:
+        yield (
+            "The thresholds of the frontier were chosen on the rows they are judged on, which "
+            "flatters the frontier."
+        )
