@@ -9,7 +9,7 @@ from isonomy.studies.table import PaperTable, Recipe
 
 __all__ = ["PaperTable", "Recipe", "STUDIES", "study_module", "table_name"]
 
-STUDIES: dict[str, str] = {"fairea": "fairea_2021"}
+STUDIES: dict[str, str] = {"fairea": "fairea_2021", "chen": "chen_2022"}
 """Modules of this room by the name the command line gives a paper."""
 
 
