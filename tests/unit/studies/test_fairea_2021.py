@@ -125,6 +125,8 @@ def test_printed_cells_are_compared_and_differences_named() -> None:
     agrees = table.compare().set_index(["row", "column"])["agrees"]
     assert not agrees[("SPD PR", "Adult-Sex")]
     assert agrees[("SPD PR", "COMPAS-Sex")]  # NA in both
+    assert ("SPD PR", "Adult-Race") not in agrees.index  # no runs of it
+    assert not any("AD" in row for row, _ in agrees.index)
     assert any("SPD PR: differs from the print" in note for note in table.notes)
 
 
