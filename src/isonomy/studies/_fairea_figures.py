@@ -96,7 +96,8 @@ def turning_points(data: pd.DataFrame) -> list[str]:
             steps = np.sign(np.diff(sizes))
             steps = steps[steps != 0]
             dips = int(((steps[:-1] < 0) & (steps[1:] > 0)).sum())
-            shape = f"; the area also falls and rises again {dips} times" if dips else ""
+            times = "once" if dips == 1 else f"{dips} times"
+            shape = f"; the area also falls and rises again {times}" if dips else ""
             notes.append(
                 f"{method} under {gap}: largest area {sizes[best]:.3f} at {values[best]:g} {held}, "
                 f"{turn}{shape}."

@@ -159,7 +159,7 @@ def test_turning_points_admit_ends_dips_and_nothing_good() -> None:
     spd, aod = turning_points(data)
     assert "largest area 0.300 at 4" in spd
     assert "the end of the range" in spd
-    assert "falls and rises again 1 times" in spd
+    assert "falls and rises again once" in spd
     assert "no value (4 values from 1 to 4) gives a good trade-off" in aod
 
 
