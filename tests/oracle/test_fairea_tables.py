@@ -169,6 +169,13 @@ def test_figure5_turns_where_an_independent_area_is_largest(
         assert mine.idxmax() == {"PR": 35.0, "AD": 0.3}[method]
 
 
+def test_figure5_names_the_identical_runs_of_the_authors(frame: pd.DataFrame) -> None:
+    notes = fairea_2021.fig5(frame).notes
+    assert [note for note in notes if "identical" in note] == [
+        "PR: the runs at 6, 7, 8, 9, 10 are identical."
+    ]
+
+
 def test_figures_4_and_6_hold_the_authors_points(frame: pd.DataFrame) -> None:
     four = fairea_2021.fig4(frame)
     assert four.cases == (16 + 20) * 50

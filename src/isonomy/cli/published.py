@@ -125,16 +125,36 @@ def _show(screen: "Console", result: "PaperTable") -> None:
 
 
 def _grid(screen: "Console", text: "pd.DataFrame") -> None:
+    """Print a table, in as many pieces side by side as the screen's width asks for."""
     from rich.table import Table
 
-    shown = Table(box=None, padding=(0, 1, 0, 0))
     numbered = text.index.dtype.kind in "iu" and text.index.nlevels == 1
-    if not numbered:
-        for _ in range(text.index.nlevels):
+    labels = [[] if numbered else list(r) if isinstance(r, tuple) else [r] for r in text.index]
+    lead = (
+        sum(max(len(str(row[k])) + 1 for row in labels) for k in range(len(labels[0])))
+        if labels
+        else 0
+    )
+    for columns in _pieces(text, screen.width - lead):
+        shown = Table(box=None, padding=(0, 1, 0, 0))
+        for _ in labels[0] if labels else ():
             shown.add_column("", no_wrap=True)
+        for column in columns:
+            shown.add_column(str(column), justify="right", no_wrap=True)
+        for row, cells in zip(labels, text[columns].to_numpy().tolist(), strict=True):
+            shown.add_row(*map(str, row), *map(str, cells))
+        screen.print(shown)
+
+
+def _pieces(text: "pd.DataFrame", width: int) -> list[list[Any]]:
+    """Cut the columns into runs that fit a width."""
+    pieces: list[list[Any]] = [[]]
+    used = 0
     for column in text.columns:
-        shown.add_column(str(column), justify="right")
-    for row, cells in zip(text.index, text.to_numpy().tolist(), strict=True):
-        labels = [] if numbered else list(row) if isinstance(row, tuple) else [row]
-        shown.add_row(*map(str, labels), *map(str, cells))
-    screen.print(shown)
+        need = max([len(str(column)), *(len(str(cell)) for cell in text[column])]) + 1
+        if pieces[-1] and used + need > width:
+            pieces.append([])
+            used = 0
+        pieces[-1].append(column)
+        used += need
+    return pieces

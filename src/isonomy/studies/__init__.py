@@ -9,7 +9,11 @@ from isonomy.studies.table import PaperTable, Recipe
 
 __all__ = ["PaperTable", "Recipe", "STUDIES", "study_module", "table_name"]
 
-STUDIES: dict[str, str] = {"fairea": "fairea_2021"}
+STUDIES: dict[str, str] = {
+    "fairea": "fairea_2021",
+    "chen": "chen_2022",
+    "biswas": "biswas_2020",
+}
 """Modules of this room by the name the command line gives a paper."""
 
 

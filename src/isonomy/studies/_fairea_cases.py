@@ -73,7 +73,7 @@ def usable(frame: pd.DataFrame) -> tuple[Curves, list[str]]:
     falls = curves.falling("accuracy")
     line = curves.values["accuracy"]
     notes = [
-        f"{model} on {dataset} ({attribute}) is left out, as in the paper: its accuracy "
+        f"{model} on {dataset} ({attribute}) is left out by the paper's rule: its accuracy "
         f"{line[i, 0]:.3f} does not exceed the {line[i, -1]:.3f} of a constant prediction."
         for i, (dataset, attribute, model) in enumerate(curves.tasks)
         if not falls[i]

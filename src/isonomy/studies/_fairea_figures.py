@@ -74,7 +74,7 @@ def fig5(frame: pd.DataFrame, *, task: str = "Adult-Sex", rule: Rule = "paper") 
         data,
         int(rows["runs"].sum()),
         "runs",
-        tuple(turning_points(data)),
+        (*turning_points(data), *_repeated(data)),
     )
 
 
@@ -96,11 +96,22 @@ def turning_points(data: pd.DataFrame) -> list[str]:
             steps = np.sign(np.diff(sizes))
             steps = steps[steps != 0]
             dips = int(((steps[:-1] < 0) & (steps[1:] > 0)).sum())
-            shape = f"; the area also falls and rises again {dips} times" if dips else ""
+            times = "once" if dips == 1 else f"{dips} times"
+            shape = f"; the area also falls and rises again {times}" if dips else ""
             notes.append(
                 f"{method} under {gap}: largest area {sizes[best]:.3f} at {values[best]:g} {held}, "
                 f"{turn}{shape}."
             )
+    return notes
+
+
+def _repeated(data: pd.DataFrame) -> list[str]:
+    """Name the parameters whose runs gave exactly the same means."""
+    notes = []
+    for (method, *_), part in data.groupby(["method", "accuracy", *GAPS], sort=False):
+        if len(part) > 1:
+            told = ", ".join(f"{value:g}" for value in part["parameter"])
+            notes.append(f"{method}: the runs at {told} are identical.")
     return notes
 
 

@@ -213,6 +213,13 @@ def _area_table(
     )
 
 
+def _kept_cells(table: pd.DataFrame, data: pd.DataFrame) -> pd.DataFrame:
+    """Blank the printed cells of which the frame holds no runs."""
+    absent = data == "NA"
+    unheld = absent.all(axis=1)
+    return table.fillna("").mask(absent & (table != "NA"), "").mask(unheld, "", axis=0)
+
+
 def table6(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
     """Give Table 6: areas of the pre- and post-processing methods, by model and task."""
     judged = assess(frame, rule=rule)
@@ -237,7 +244,7 @@ def table6(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
             int(judged["runs"].sum()),
             "runs x gaps, averaged by cell",
             tuple(notes),
-            printed.table6().reindex(columns=columns, fill_value="") if wanted else None,
+            _kept_cells(printed.table6().reindex(columns=columns), data) if wanted else None,
             areas,
         ),
         frame,
@@ -260,7 +267,7 @@ def table7(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
             int(judged["runs"].sum()),
             "runs x gaps, averaged by cell",
             (),
-            printed.table7(),
+            _kept_cells(printed.table7(), data),
             areas,
         ),
         frame,

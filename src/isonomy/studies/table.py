@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -103,8 +104,8 @@ class PaperTable:
         }
 
     def _repr_html_(self) -> str:
-        head = f"<p><b>{self.name}</b>: {self.title} ({self.cases:,} {self.unit})</p>"
-        tail = "".join(f"<p>{note}</p>" for note in self.notes)
+        head = f"<p><b>{self.name}</b>: {escape(self.title)} ({self.cases:,} {self.unit})</p>"
+        tail = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return head + self.text().to_html() + tail
 
 

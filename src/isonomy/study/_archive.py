@@ -47,10 +47,14 @@ COSTS = ("fnr", "fpr", "weighted")
 
 
 class File:
-    """A file of the archive: its path inside the folder and how to get its bytes."""
+    """A file of the archive: its path inside the folder, its whole path, how to get its bytes.
 
-    def __init__(self, path: str, read: Callable[[], bytes]) -> None:
+    The whole path counts because a folder may be given that is deep inside the repository.
+    """
+
+    def __init__(self, path: str, above: Path, read: Callable[[], bytes]) -> None:
         self.path, self.read = PurePosixPath(path), read
+        self.whole = PurePosixPath(above.resolve().as_posix()) / path
 
     @property
     def name(self) -> str:
@@ -75,7 +79,7 @@ def list_files(folder: str | Path) -> list[File]:
         if path.suffix == ".zip" and zipfile.is_zipfile(path):
             packed += _members(path)
         else:
-            loose.append(File(path.relative_to(root).as_posix(), path.read_bytes))
+            loose.append(File(path.relative_to(root).as_posix(), root, path.read_bytes))
     unpacked = {file.name for file in loose}
     return loose + [file for file in packed if file.name not in unpacked]
 
@@ -84,7 +88,7 @@ def _members(path: Path) -> Iterator[File]:
     archive = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
     for member in archive.namelist():
         if not member.endswith("/") and not member.startswith("__MACOSX"):
-            yield File(member, partial(archive.read, member))
+            yield File(member, path.parent, partial(archive.read, member))
 
 
 def numbers(file: File, words: Iterable[str]) -> Floats:

@@ -66,7 +66,7 @@ def read_biswas(folder: str | Path) -> pd.DataFrame:
     """
     blocks: list[Block] = []
     for file in list_files(folder):
-        path = file.path.as_posix()
+        path = file.whole.as_posix()
         if (match := _FILE.search(path)) and match["task"] in _TASKS:
             blocks += _run(file, match["task"], match["model"], int(match["run"]) - 1)
         elif (match := _ALL.search(path)) and match["task"] in _TASKS:

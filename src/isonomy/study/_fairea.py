@@ -84,7 +84,7 @@ def read_fairea(folder: str | Path) -> pd.DataFrame:
         elif match := _SWEEP.match(file.name):
             blocks += _sweep(file, match)
         elif match := _BASELINE.match(file.name):
-            folder_name = file.path.parent.name
+            folder_name = file.whole.parent.name
             own = [m for word, m in _SWITCHED_OFF.items() if word in folder_name]
             model = match["model"] or (own[0] if own else None)
             if model is not None:

@@ -199,8 +199,10 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
     for name in COLUMNS:
         column = frame[name].reset_index(drop=True)
         if name in _WORDS:
-            coded = column.astype("category") if column.dtype != "category" else column
-            columns[name] = coded
+            if column.dtype != "category":
+                # a store writes no reason as null
+                column = (column.fillna("") if name == "reason" else column).astype("category")
+            columns[name] = column
         elif name == "repeat":
             columns[name] = column.astype("Int64")
         else:

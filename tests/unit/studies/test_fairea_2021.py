@@ -125,6 +125,8 @@ def test_printed_cells_are_compared_and_differences_named() -> None:
     agrees = table.compare().set_index(["row", "column"])["agrees"]
     assert not agrees[("SPD PR", "Adult-Sex")]
     assert agrees[("SPD PR", "COMPAS-Sex")]  # NA in both
+    assert ("SPD PR", "Adult-Race") not in agrees.index  # no runs of it
+    assert not any("AD" in row for row, _ in agrees.index)
     assert any("SPD PR: differs from the print" in note for note in table.notes)
 
 
@@ -157,7 +159,7 @@ def test_turning_points_admit_ends_dips_and_nothing_good() -> None:
     spd, aod = turning_points(data)
     assert "largest area 0.300 at 4" in spd
     assert "the end of the range" in spd
-    assert "falls and rises again 1 times" in spd
+    assert "falls and rises again once" in spd
     assert "no value (4 values from 1 to 4) gives a good trade-off" in aod
 
 

@@ -77,6 +77,7 @@ def test_check_frame_brings_plain_columns_to_their_types() -> None:
     assert checked["metric"].dtype == "category"
     assert checked["repeat"].dtype == "Int64"
     assert checked["value"].dtype == "float64"
+    assert check_frame(plain.assign(reason=None))["reason"].tolist() == [""]
     with pytest.raises(InputError, match="'value' is missing"):
         check_frame(plain.drop(columns="value"))
     with pytest.raises(InputError, match="status must be one of"):
