@@ -44,8 +44,9 @@ class LearningFairRepresentations(PreProcessor):
                   on finite differences: far from
                   an optimum
     parity        an absolute value, at whose kink    rounded off within 0.001, so that the
-                  the optimiser gets stuck with all   search goes on: no more collapse at the
-                  rows alike (one class predicted)    default weights on the studies' data
+                  the optimiser can get stuck with    search goes on; on one split each of
+                  all rows alike                      Adult-sex, COMPAS-race and German-sex it
+                                                      did not collapse at the default weights
     start         scores and prototypes uniform in    scores from 0.4 to 0.6, prototypes rows
                   0 to 1                              of the training set
     scale         as given                            columns scaled to 0 to 1 inside
