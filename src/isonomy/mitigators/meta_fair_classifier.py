@@ -1,5 +1,6 @@
 """Meta fair classifier (Celis et al., 2019): the best rule under a Gaussian model of the data."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from isonomy._validate import unknown_name
-from isonomy.errors import InputError, NotApplicable
+from isonomy.errors import InputError, IsonomyWarning, NotApplicable
 from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, InProcessor, Vector, Weights
 
@@ -59,8 +60,8 @@ class MetaFairClassifier(InProcessor):
                   minimum, where it ended
     bounds        a = 0, 0.1, ... and            a = 0.02, 0.04, ... and b = a / ``tau``
                   b = (a + 0.01) / ``tau``
-    kept if       ratio at least ``tau`` - 0.2,  ratio at least ``tau``, else the rule with
-                  else the unconstrained rule    the largest ratio
+    kept if       ratio at least ``tau`` - 0.2,  ratio at least ``tau``, else the unconstrained
+                  else the unconstrained rule    rule, with a warning
     collinear     directions without variance    they have a little variance, so a group
     columns       are ignored, so a group told   told by the features is known
                   by the features is not known
@@ -163,6 +164,12 @@ class MetaFairClassifier(InProcessor):
         self.gaussian_ = Gaussian.learn(matrix, y, s, w, drop=published)
         cells = np.bincount(2 * y + s, w, 4)
         self._shares = cells / cells.sum()
+        needed = {"fpr": cells[:2], "tpr": cells[2:]}.get(self.constraint, cells[:2] + cells[2:])
+        if not needed.all():
+            raise NotApplicable(
+                f"{self.name} needs rows of every group to hold their {self.constraint} equal; a "
+                f"group has none of that label: choose another constraint."
+            )
         base, terms = self._terms(matrix)
         rng = check_random_state(self.random_state)
         if published:
@@ -184,6 +191,14 @@ class MetaFairClassifier(InProcessor):
             rules = minimise(base[some], terms[some], weight / weight.sum(), low, high, fractional)
         chosen, ratio = self._best(base, terms, rules, 2 * y + s, w)
         if chosen is None:
+            if not published:
+                warnings.warn(
+                    f"{self.name} found no rule with a ratio of the groups' {self.constraint} of "
+                    f"at least {self.tau}; the unconstrained rule is kept: lower tau or choose "
+                    f"another constraint.",
+                    IsonomyWarning,
+                    stacklevel=4,
+                )
             self.rule_, self.bounds_, self.ratio_ = np.zeros(4), (0.0, 0.0), float("nan")
         else:
             self.rule_, self.ratio_ = rules[chosen], ratio
@@ -210,15 +225,15 @@ class MetaFairClassifier(InProcessor):
         """Give the unconstrained rule, and per group the rate's numerator and denominator."""
         p = self.gaussian_.posterior(matrix, plain=self.protocol == "as_published")
         groups = p[:, :2] + p[:, 2:]
-        size = self._shares[:2] + self._shares[2:]
-        number = {
-            "fdr": p[:, :2],
-            "ppr": p[:, 2:],
-            "sr": groups / size,
-            "fpr": p[:, :2] / self._shares[:2],
-            "tpr": p[:, 2:] / self._shares[2:],
+        # What the rate counts, and what it divides by where that does not depend on the rule.
+        number, share = {
+            "fdr": (p[:, :2], np.ones(2)),
+            "ppr": (p[:, 2:], np.ones(2)),
+            "sr": (groups, self._shares[:2] + self._shares[2:]),
+            "fpr": (p[:, :2], self._shares[:2]),
+            "tpr": (p[:, 2:], self._shares[2:]),
         }[self.constraint]
-        return p[:, 2] + p[:, 3] - 0.5, np.hstack([number, groups])
+        return p[:, 2] + p[:, 3] - 0.5, np.hstack([number / share, groups])
 
     def _best(
         self, base: Floats, terms: Floats, rules: Floats, cell: Vector, w: Weights
@@ -243,12 +258,9 @@ class MetaFairClassifier(InProcessor):
         ratio = np.divide(rate.min(axis=0), most, out=np.zeros_like(most), where=most > 0)
         published = self.protocol == "as_published"
         enough = ratio >= (self.tau - 0.2 if published else self.tau)
-        if enough.any():
-            chosen = int(np.argmax(np.where(enough, right, -1.0)))
-        elif published or not ratio.any():
+        if not enough.any():
             return None, float("nan")
-        else:
-            chosen = int(np.lexsort((right, ratio))[-1])
+        chosen = int(np.argmax(np.where(enough, right, -1.0)))
         return chosen, float(ratio[chosen])
 
 

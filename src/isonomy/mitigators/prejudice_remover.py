@@ -226,6 +226,7 @@ class Objective:
         self.groups = int(s.max()) + 1
         order = np.argsort(s, kind="stable")
         self.y = y[order].astype(np.float64)
+        self._other = 1.0 - self.y
         self.w = None if w is None else w[order]
         self.s = s[order]
         self.size = np.bincount(self.s, self.w, self.groups)
@@ -294,9 +295,9 @@ class Objective:
         if self._at is not None and np.array_equal(self._at, flat):
             return
         z = np.clip(self._push(flat), -LIMIT, LIMIT)
-        tail = np.exp(-np.abs(z))
-        p = np.where(z >= 0, 1.0, tail) / (1.0 + tail)
-        loss = np.log1p(tail) + np.maximum(z, 0.0) - self.y * z
+        odds = np.exp(-z)
+        p = 1.0 / (1.0 + odds)
+        loss = np.log1p(odds) + self._other * z
         if self.w is None:
             total, mass = loss.sum(), np.add.reduceat(p, self.first)
         else:
@@ -333,14 +334,14 @@ def fit_plain(rows: Any, y: Floats, w: Weights) -> Floats:
     It minimised the sum of the losses, where today's minimises their mean: with the same
     tolerance it stops elsewhere, and where it stops is where the published search begins.
     """
-    sign = 2.0 * y - 1.0
+    sign, flipped = 2.0 * y - 1.0, 1.0 - 2.0 * y
     back = rows.T
 
     def loss(x: Floats) -> tuple[float, Floats]:
         margin = sign * (rows @ x)
-        tail = np.exp(-np.abs(margin))
-        each = np.log1p(tail) + np.maximum(-margin, 0.0)
-        pull = np.where(margin >= 0, -tail, -1.0) / (1.0 + tail) * sign
+        odds = np.exp(-np.maximum(margin, -500.0))
+        each = np.log1p(odds)
+        pull = odds / (1.0 + odds) * flipped
         if w is not None:
             each, pull = w * each, w * pull
         return float(each.sum() + 0.5 * RIDGE * (x @ x)), back @ pull + RIDGE * x

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import multivariate_normal
 
-from isonomy.errors import InputError, NotApplicable, UnknownName
+from isonomy.errors import InputError, IsonomyWarning, NotApplicable, UnknownName
 from isonomy.mitigators import MetaFairClassifier
 from isonomy.mitigators.meta_fair_classifier import (
     CELLS,
@@ -185,6 +185,21 @@ def test_the_ratio_asked_for_is_reached(constraint: str) -> None:
     assert min(rates) / max(rates) == pytest.approx(model.ratio_)
     assert model.ratio_ >= 0.9
     assert model.score(X, y) > 0.6
+
+
+def test_a_ratio_out_of_reach_is_said_and_leaves_the_unconstrained_rule() -> None:
+    rng = np.random.default_rng(0)
+    s = np.arange(400) % 2
+    X = rng.normal(size=(400, 2))
+    # Nobody of group 0 is favourable, so that all discoveries among them are false.
+    y = ((X[:, 0] + 0.3 * rng.normal(size=400) > 0) & (s == 1)).astype(int)
+    asked = MetaFairClassifier(constraint="ppr", tau=0.9)
+    with pytest.warns(IsonomyWarning, match="no rule with a ratio of the groups' ppr"):
+        model = asked.fit(X, y, sensitive_features=s)
+    assert np.isnan(model.ratio_)
+    np.testing.assert_array_equal(model.rule_, np.zeros(4))
+    with pytest.raises(NotApplicable, match="a group has none of that label"):
+        asked.set_params(constraint="tpr").fit(X, y, sensitive_features=s)
 
 
 def test_rows_of_no_weight_are_as_if_absent() -> None:
