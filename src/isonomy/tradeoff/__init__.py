@@ -1,18 +1,24 @@
 """Was it worth it: the mutation baseline, the regions, the frontier and tuning."""
 
 from isonomy.tradeoff.baseline import CHEN_BASELINE, Baseline, baselines, bias_of, mutation_values
+from isonomy.tradeoff.cache import Cache, JsonLinesCache
 from isonomy.tradeoff.frontier import Frontier, hypervolume, knee, pareto, post_processing_frontier
 from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import REGIONS, area, classify, normalise, place, region_names
+from isonomy.tradeoff.tune import Candidate, Tuning, tune
 from isonomy.tradeoff.verdict import TradeOff, judge, judge_counts
 
 __all__ = [
     "Baseline",
     "CHEN_BASELINE",
+    "Cache",
+    "Candidate",
     "Frontier",
     "JointCounts",
+    "JsonLinesCache",
     "REGIONS",
     "TradeOff",
+    "Tuning",
     "area",
     "baselines",
     "bias_of",
@@ -27,4 +33,5 @@ __all__ = [
     "place",
     "post_processing_frontier",
     "region_names",
+    "tune",
 ]

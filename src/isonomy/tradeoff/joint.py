@@ -1,13 +1,13 @@
 """Counts of two models' predictions on the same rows, for paired comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import listed
+from isonomy._validate import MISSING, listed
 from isonomy.errors import InputError
 from isonomy.metrics import Counts
 from isonomy.metrics.tally import attribute_columns, sort_key
@@ -16,7 +16,7 @@ __all__ = ["JointCounts"]
 
 Floats = NDArray[np.float64]
 
-_BASE = "prediction of the original model"  # an attribute for as long as the rows are counted
+_BASE = "prediction of the original model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,40 +77,70 @@ class JointCounts:
         sensitive_features, sample_weight, favorable, privileged
             As for :meth:`isonomy.Counts.from_labels`.
         """
-        options = {"sample_weight": sample_weight, "favorable": favorable}
-        base = Counts.from_labels(
-            y_true, y_base, sensitive_features=sensitive_features, privileged=privileged, **options
-        )
         columns = dict(attribute_columns(sensitive_features))
+        if privileged is not None and not isinstance(privileged, Mapping) and len(columns) == 1:
+            privileged = {next(iter(columns)): privileged}
+        # the original prediction is an attribute for as long as the rows are counted
         both = Counts.from_labels(
-            y_true, y_pred, sensitive_features={**columns, _BASE: np.asarray(y_base)}, **options
+            y_true,
+            y_pred,
+            sensitive_features={**columns, _BASE: np.asarray(y_base)},
+            sample_weight=sample_weight,
+            favorable=favorable,
+            privileged=privileged,
         )
-        classes = tuple(sorted({*base.classes, *both.classes}, key=sort_key))
+        return cls.from_counts(both, base=_BASE)
+
+    @classmethod
+    def from_counts(cls, counts: Counts, *, base: str) -> Self:
+        """Take counts in which the original model's prediction is one of the attributes.
+
+        That is how a file is counted without reading its rows:
+        ``Counts.from_query(..., sensitive=["sex", "original"])`` and ``base="original"``.
+
+        Parameters
+        ----------
+        counts : Counts
+            Without leading axes; ``y_pred`` is the mitigated prediction.
+        base : str
+            The attribute that holds the original prediction.
+        """
+        if counts.shape or base not in counts.attributes or len(counts.attributes) < 2:
+            raise InputError(
+                f"Joint counts need counts without leading axes, of protected attributes and "
+                f"{base!r}; got {counts!r}."
+            )
+        at = counts.attributes.index(base)
+        split = [(g[:at] + g[at + 1 :], g[at]) for g in counts.groups]
+        known = {str(c): c for c in counts.classes}  # a file may give 1 and "1" for one label
+        first = [known.get(str(label), label) for _, label in split]
+        if MISSING in first:
+            raise InputError("Predictions of the original model must not be missing.")
+        classes = tuple(sorted({*counts.classes, *first}, key=sort_key))
+        groups = tuple(sorted({g for g, _ in split}, key=sort_key))
         size = len(classes)
-        at = {c: k for k, c in enumerate(classes)}
-        place = {g: k for k, g in enumerate(base.groups)}
-        labels = np.array([at[c] for c in both.classes])
+        labels = np.array([classes.index(c) for c in counts.classes])
 
         def lay(cells: Floats | None) -> Floats | None:
             if cells is None:
                 return None
-            out = np.zeros((len(base.groups), size, size, size))
-            for k, group in enumerate(both.groups):  # groups, not rows
-                spot = out[place[group[:-1]], :, at[group[-1]], :]
+            out = np.zeros((len(groups), size, size, size))
+            for k, (group, _) in enumerate(split):  # groups, not rows
+                spot = out[groups.index(group), :, classes.index(first[k]), :]
                 spot[labels[:, None], labels[None, :]] += cells[k]
             return out
 
-        n = lay(both.n)
+        n = lay(counts.n)
         assert n is not None
         return cls(
             n=n,
-            attributes=base.attributes,
-            groups=base.groups,
+            attributes=tuple(a for a in counts.attributes if a != base),
+            groups=groups,
             classes=classes,
-            favorable=base.favorable,
-            privileged=dict(base.privileged),
-            w=lay(both.w),
-            w2=lay(both.w2),
+            favorable=counts.favorable,
+            privileged=dict(counts.privileged),
+            w=lay(counts.w),
+            w2=lay(counts.w2),
         )
 
     @classmethod

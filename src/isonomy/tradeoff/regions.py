@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from isonomy.errors import InputError
 
 __all__ = [
+    "GOOD",
     "Normalised",
     "Placed",
     "REGIONS",
     "Rule",
     "UNDEFINED",
+    "WIN",
     "area",
     "classify",
     "normalise",

@@ -17,7 +17,7 @@ from isonomy.tradeoff.frontier import Frontier
 from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
-__all__ = ["TradeOff", "judge", "judge_counts"]
+__all__ = ["TradeOff", "is_constant", "judge", "judge_counts", "measure"]
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -210,7 +210,7 @@ def judge_counts(
         random_state=rng,
         **mutation,
     )
-    point = _point(joint.method, performance, fairness)
+    point = measure(joint.method, performance, fairness)
     y, x = float(point[0].mean()), float(point[1].mean())
     reason = baseline.reason
     if reason is None and not (np.isfinite(y) and np.isfinite(x)):
@@ -220,7 +220,7 @@ def judge_counts(
     if reason is None:
         placed = baseline.place(y, x, rule=rule)
         region, size = str(region_names(placed.region)), float(placed.area)
-    constant = bool(_is_constant(joint.method).any())
+    constant = bool(is_constant(joint.method).any())
     verdict = TradeOff(
         baseline=baseline,
         performance=y,
@@ -262,14 +262,16 @@ def judge_counts(
     return replace(verdict, **known)
 
 
-def _point(counts: Counts, performance: str, fairness: str) -> tuple[Floats, Floats]:
+def measure(counts: Counts, performance: str, fairness: str) -> tuple[Floats, Floats]:
+    """Give performance and bias, one value per leading index, NaN where undefined."""
     good, fair = get_metric(performance), get_metric(fairness)
-    # through the functions themselves: an undefined value is reported by the caller
+    # through the functions: an undefined value is the caller's to report, not to warn about
     y = np.asarray(good.fn(counts, **good.parameters), dtype=np.float64)
     return y, bias_of(fair, fair.fn(counts, **fair.parameters))
 
 
-def _is_constant(counts: Counts) -> NDArray[np.bool_]:
+def is_constant(counts: Counts) -> NDArray[np.bool_]:
+    """Say where all rows are predicted to be of one class."""
     predicted = counts.n.sum(axis=(-3, -2))
     return np.asarray((predicted > 0).sum(axis=-1) <= 1)
 
@@ -310,7 +312,7 @@ def _bootstrap(
             )
             line_y = mean_of_draws(values[performance])  # degrees, resamples, repeats
             line_x = mean_of_draws(bias_of(fairness, values[fairness]))
-            y, x = _point(some.method, performance, fairness)
+            y, x = measure(some.method, performance, fairness)
             if joint.shape:
                 line_y, line_x = line_y.mean(axis=-1), line_x.mean(axis=-1)
                 y, x = y.mean(axis=-1), x.mean(axis=-1)

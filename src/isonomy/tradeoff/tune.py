@@ -1,0 +1,428 @@
+"""Tuning a mitigator: the trade-off as a function of its parameters, and the value to choose."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from isonomy._validate import optional, unknown_name
+from isonomy.errors import InputError, NotApplicable
+from isonomy.mitigators import BaseMitigator, make_mitigator
+from isonomy.search import Choice, Parameter, Real, Space, Whole, minimize
+from isonomy.tradeoff._bench import Bench, Progress
+from isonomy.tradeoff.baseline import Baseline
+from isonomy.tradeoff.cache import Cache
+from isonomy.tradeoff.joint import JointCounts
+from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
+from isonomy.tradeoff.verdict import is_constant, measure
+
+__all__ = ["Candidate", "Tuning", "tune"]
+
+Floats = NDArray[np.float64]
+Config = dict[str, Any]
+
+WORST = {"poor": -0.25, "inverted": -0.5, "lose-lose": -1.0}
+"""What regions without an area count for, as in Table 6 of Chen 2022."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One configuration on the validation rows; what a custom objective is given.
+
+    Attributes
+    ----------
+    config : dict
+        The parameters.
+    performance, bias : float
+        Means over the repeats.
+    region : str or None
+    area : float
+    joint : JointCounts
+        Original and mitigated predictions together, one leading index per repeat.
+    """
+
+    config: Config
+    performance: float
+    bias: float
+    region: str | None
+    area: float
+    joint: JointCounts
+
+
+Objective = str | tuple[str, str] | Callable[[Candidate], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What a sweep or search found.
+
+    Attributes
+    ----------
+    mitigator : BaseMitigator
+        As given, with the chosen parameters set; not fitted.
+    parameters : tuple of str
+        What was turned.
+    curve : DataFrame
+        One row per configuration: parameters, performance, bias, region, area, objective,
+        feasible, status, reason.
+    chosen : dict or None
+        The feasible configuration with the best objective; None where none is feasible.
+    turning_point : dict or None
+        Where the objective stops rising and begins to fall, for one ordered parameter; None where
+        its best value lies at an end of the range.
+    baseline : Baseline
+        Of the original model on the validation rows.
+    notes : tuple of str
+    """
+
+    mitigator: BaseMitigator
+    parameters: tuple[str, ...]
+    curve: pd.DataFrame
+    chosen: Config | None
+    turning_point: Config | None
+    baseline: Baseline
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """Give the curve."""
+        return self.curve.copy()
+
+    def __repr__(self) -> str:
+        return f"Tuning({self.mitigator.name}: {len(self.curve)} evaluated, chosen {self.chosen})"
+
+    def _repr_html_(self) -> str:
+        words = "".join(f"<p>{note}</p>" for note in self.notes)
+        table = self.curve.to_html(index=False, float_format="{:.4f}".format)
+        return f"<p><b>{self.mitigator.name}</b>: chosen {self.chosen}</p>{words}{table}"
+
+
+def tune(
+    mitigator: BaseMitigator | str,
+    space: Mapping[str, Parameter | Sequence[Any]],
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any,
+    objective: Objective = "fairea_area",
+    performance: str = "accuracy",
+    fairness: str = "statistical_parity_difference",
+    original: Any = None,
+    max_loss: float | None = None,
+    min_performance: float | None = None,
+    validation: float = 0.3,
+    repeats: int = 1,
+    strategy: str | None = None,
+    budget: int = 50,
+    rule: Rule = "paper",
+    cache: Cache | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    random_state: int = 0,
+) -> Tuning:
+    """Turn the parameters of a mitigator and judge every setting on validation rows.
+
+    What does not depend on the parameters is done once: the splits, the original model and its
+    baseline, and the base model and scores of a post-processor.
+
+    Parameters
+    ----------
+    mitigator : BaseMitigator or str
+        What to tune; ``privileged`` and ``favorable`` are read from it.
+    space : mapping of parameter to values
+        A sequence of values, or ``Choice``, ``Whole`` or ``Real`` of :mod:`isonomy.search`.
+    X, y, sensitive_features
+        Training rows; validation rows are split off from them.
+    objective : "fairea_area", (performance, fairness) or callable
+        What is made large. ``fairea_area``: the area of a good setting; a win-win counts 1 and its
+        gains, the other regions as in Chen's ranking (poor -0.25, inverted -0.5, lose-lose -1).
+        A pair of metrics: performance minus bias. A callable takes a :class:`Candidate`.
+    performance, fairness : str
+        Metrics of the curve, the baseline and the constraint.
+    original : classifier or mapping, optional
+        The model that the baseline mutates: the mitigator's base learner by default, or the
+        mitigator itself at certain parameters, as in ``{"eta": 0}``.
+    max_loss : float, optional
+        The most performance that may be lost against the original model.
+    min_performance : float, optional
+        The least performance that is accepted (the most, for an error rate).
+    validation : float
+        Share of the rows to judge on.
+    repeats : int
+        How many splits to average over.
+    strategy : {"grid", "random", "flash", "mutation", "optuna"}, optional
+        How to look; every configuration of a finite space by default, ``random`` otherwise.
+        ``optuna`` looks for both goals at once and needs the extra of that name.
+    budget : int
+        The most configurations, except for a grid.
+    rule : {"paper", "code"}
+        See :func:`classify`.
+    cache : Cache, optional
+        Where evaluations are kept; the same call resumes from it.
+    progress : bool or callable
+        Show a progress bar, or call with (done, total).
+    random_state : int
+        Seed of splits, search and baseline.
+
+    Examples
+    --------
+    >>> from isonomy.data import load, make_splits, prepare
+    >>> data = load("synthetic", n=1500)
+    >>> ready = prepare(data, attribute="group", split=make_splits(data)[0])
+    >>> found = tune(
+    ...     "fairness_constrained_thresholds",
+    ...     {"tolerance": [0.0, 0.05, 0.1]},
+    ...     ready.X_train, ready.y_train, sensitive_features={"group": ready.s_train},
+    ... )
+    >>> len(found.curve), list(found.chosen)
+    (3, ['tolerance'])
+    """
+    method = make_mitigator(mitigator) if isinstance(mitigator, str) else mitigator
+    turned = _space(method, space)
+    if not 0 < validation < 1:
+        raise InputError(f"validation must be a share between 0 and 1; got {validation!r}.")
+    if repeats < 1:
+        raise InputError(f"repeats must be at least 1; got {repeats}.")
+    if max_loss is not None and max_loss < 0:
+        raise InputError(f"max_loss must not be negative; got {max_loss}.")
+    looking = strategy or ("grid" if np.isfinite(turned.size) else "random")
+    bench = Bench(method, original, X, y, sensitive_features, validation, repeats, random_state)
+    judge = _Judge(bench, objective, performance, fairness, rule, max_loss, min_performance)
+    total = int(turned.size) if looking == "grid" else int(min(budget, turned.size))
+    rows: list[dict[str, Any]] = []
+    with Progress(progress, total, method.name) as bar:
+
+        def evaluate(config: Config) -> dict[str, Any]:
+            row = judge.row(config, bench.joint(config, cache))
+            rows.append(row)
+            bar.step()
+            return row
+
+        if looking == "optuna":
+            _optuna(evaluate, turned, budget, random_state, judge.baseline.larger_is_better)
+        else:
+            minimize(
+                lambda config: judge.loss(evaluate(config)),
+                turned,
+                strategy=looking,
+                budget=total,
+                random_state=random_state,
+            )
+    return _result(method, turned, rows, judge, looking, bench)
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def _space(method: BaseMitigator, space: Mapping[str, Any]) -> Space:
+    if not space:
+        raise InputError("space must name at least one parameter; got none.")
+    known = method.get_params(deep=True)
+    made: dict[str, Parameter] = {}
+    for name, values in space.items():
+        if name not in known:
+            raise unknown_name(f"parameter of {method.name}", name, sorted(known))
+        if isinstance(values, Choice | Whole | Real):
+            made[name] = values
+        else:
+            made[name] = Choice(list(values))
+    return Space(made)
+
+
+class _Judge:
+    """Turns joint counts into a row of the curve."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        objective: Objective,
+        performance: str,
+        fairness: str,
+        rule: Rule,
+        max_loss: float | None,
+        min_performance: float | None,
+    ) -> None:
+        if isinstance(objective, str) and objective != "fairea_area":
+            raise InputError(
+                "objective must be 'fairea_area', a pair of metrics or a function; "
+                f"got {objective!r}."
+            )
+        self.objective, self.rule = objective, rule
+        self.performance, self.fairness = performance, fairness
+        self.baseline = Baseline.from_counts(
+            bench.unchanged.base, performance=performance, fairness=fairness, repetitions=200
+        )
+        if objective == "fairea_area" and self.baseline.reason is not None:
+            raise NotApplicable(
+                f"The Fairea area cannot be the objective: {self.baseline.reason}; give a pair of "
+                "metrics instead."
+            )
+        self.turn = 1.0 if self.baseline.larger_is_better else -1.0
+        self.least = -np.inf
+        if max_loss is not None:
+            self.least = self.turn * self.baseline.performance[0] - max_loss
+        if min_performance is not None:
+            self.least = max(self.least, self.turn * min_performance)
+
+    def row(self, config: Config, joint: JointCounts | str) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            **config,
+            "performance": np.nan,
+            "bias": np.nan,
+            "region": None,
+            "area": np.nan,
+            "objective": np.nan,
+            "feasible": False,
+            "constant": False,
+            "status": "failed",
+            "reason": joint if isinstance(joint, str) else None,
+        }
+        if isinstance(joint, str):
+            return row
+        y, x = (float(v.mean()) for v in measure(joint.method, self.performance, self.fairness))
+        row |= {"performance": y, "bias": x, "status": "ok"}
+        row["constant"] = bool(is_constant(joint.method).any())
+        row["feasible"] = bool(self.turn * y >= self.least - 1e-12)
+        code = -1
+        if self.baseline.reason is None and np.isfinite(y) and np.isfinite(x):
+            placed = self.baseline.place(y, x, rule=self.rule)
+            code, row["area"] = int(placed.region), float(placed.area)
+            row["region"] = str(region_names(code))
+        candidate = Candidate(config, y, x, row["region"], row["area"], joint)
+        if callable(self.objective):
+            row["objective"] = float(self.objective(candidate))
+        elif isinstance(self.objective, tuple):
+            good, gap = (v.mean() for v in measure(joint.method, *self.objective))
+            row["objective"] = float(self.turn * good - gap)
+        elif code == GOOD:
+            row["objective"] = row["area"]
+        elif code == WIN:
+            scaled = self.baseline.normalise(y, x)
+            row["objective"] = 1 + max(float(scaled.y) - 1, 0.0) + (1 - float(scaled.x))
+        elif row["region"] in WORST:
+            row["objective"] = WORST[row["region"]]
+        return row
+
+    def loss(self, row: dict[str, Any]) -> float:
+        """Give what a search makes small; a setting that fails or loses too much is refused."""
+        if not row["feasible"] or not np.isfinite(row["objective"]):
+            return float("inf")
+        return -float(row["objective"])
+
+
+def _optuna(
+    evaluate: Callable[[Config], dict[str, Any]],
+    space: Space,
+    budget: int,
+    seed: int,
+    larger_is_better: bool,
+) -> None:
+    """Search both goals at once with Optuna's default multi-objective sampler."""
+    library = optional("optuna", extra="optuna", purpose="strategy='optuna'")
+    library.logging.set_verbosity(library.logging.WARNING)
+
+    def suggest(trial: Any) -> Config:
+        config: Config = {}
+        for name, p in space.items():
+            if isinstance(p, Choice):
+                at = trial.suggest_categorical(name, list(range(len(p.values))))
+                config[name] = p.values[at]
+            elif isinstance(p, Whole):
+                config[name] = trial.suggest_int(name, p.low, p.high)
+            else:
+                config[name] = trial.suggest_float(name, p.low, p.high, log=p.log)
+        return config
+
+    def goals(trial: Any) -> tuple[float, float]:
+        row = evaluate(suggest(trial))
+        if row["status"] != "ok" or not np.isfinite([row["performance"], row["bias"]]).all():
+            raise library.TrialPruned
+        return row["performance"], row["bias"]
+
+    study = library.create_study(
+        directions=["maximize" if larger_is_better else "minimize", "minimize"],
+        sampler=library.samplers.TPESampler(seed=seed),
+    )
+    study.optimize(goals, n_trials=budget)
+
+
+def _result(
+    method: BaseMitigator,
+    space: Space,
+    rows: list[dict[str, Any]],
+    judge: _Judge,
+    strategy: str,
+    bench: Bench,
+) -> Tuning:
+    curve = pd.DataFrame(rows)
+    if (curve["status"] == "failed").all():
+        raise NotApplicable(
+            f"{method.name} failed at every setting; the first said: {curve['reason'].iloc[0]}"
+        )
+    names = tuple(space)
+    losses = np.array([judge.loss(row) for row in rows])
+    notes = []
+    chosen: Config | None = None
+    tuned = clone(method)
+    if np.isfinite(losses).any():
+        best = rows[int(losses.argmin())]
+        chosen = {name: best[name] for name in names}
+        tuned.set_params(**chosen)
+        if best["constant"]:
+            notes.append("The chosen setting predicts one class for every row: it is of no use.")
+    else:
+        notes.append(
+            "No setting is feasible: every one failed or lost more performance than allowed."
+        )
+    turning = None
+    if len(names) == 1 and strategy == "grid":
+        turning = _turning_point(curve, names[0])
+        if turning is None and chosen is not None:
+            notes.append(
+                "The objective has no turning point: its best value lies at an end of the range, "
+                "so a wider range may hold a better one."
+            )
+    failed = int((curve["status"] == "failed").sum())
+    if failed:
+        notes.append(f"{failed} of {len(curve)} settings failed; see the column reason.")
+    return Tuning(
+        mitigator=tuned,
+        parameters=names,
+        curve=curve,
+        chosen=chosen,
+        turning_point=turning,
+        baseline=judge.baseline,
+        settings={
+            "strategy": strategy,
+            "objective": _named(judge.objective),
+            "performance": judge.baseline.performance_metric,
+            "fairness": judge.baseline.fairness_metric,
+            "rule": judge.rule,
+            "repeats": len(bench.splits),
+            "validation_rows": int(bench.splits[0][1].size),
+        },
+        notes=tuple(notes),
+    )
+
+
+def _named(objective: Objective) -> str:
+    if isinstance(objective, str):
+        return objective
+    return " - ".join(objective) if isinstance(objective, tuple) else "custom"
+
+
+def _turning_point(curve: pd.DataFrame, name: str) -> Config | None:
+    """Find an inner maximum of the objective over an ordered parameter."""
+    values = pd.to_numeric(curve[name], errors="coerce").to_numpy(dtype=np.float64)
+    goal = curve["objective"].to_numpy(dtype=np.float64)
+    known = np.flatnonzero(np.isfinite(values) & np.isfinite(goal))
+    if known.size < 3:
+        return None
+    known = known[np.argsort(values[known], kind="stable")]
+    at = int(np.argmax(goal[known]))
+    if not 0 < at < known.size - 1:
+        return None
+    return {name: curve[name].iloc[known[at]]}
