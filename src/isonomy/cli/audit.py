@@ -135,6 +135,8 @@ def audit_command(
                 **named,
                 **options,
             )
+    # looked up before anything is shown: a gate that cannot close is a usage error
+    violated = found.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
     screen = console(json_file)
     show(found, screen, file)
     if json_file:
@@ -144,7 +146,6 @@ def audit_command(
 
         write_page(html_file, audit_page(found, title=file))
         screen.print(f"Report: {html_file}")
-    violated = found.violated(*gates) if fail_on else ()
     if violated:
         names = ", ".join(f"{f.name} ({f.attribute})" for f in violated)
         messages().print(f"isonomy: thresholds violated: {names}", soft_wrap=True)
