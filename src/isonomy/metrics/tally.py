@@ -14,6 +14,7 @@ from isonomy.errors import InputError
 
 __all__ = [
     "Cells",
+    "as_column",
     "attribute_columns",
     "check_columns",
     "check_weight_sums",
@@ -65,14 +66,20 @@ def _plain(value: Any) -> Any:
 def _factorize(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     """Code a column; -1 is missing. Categoricals are not walked through again."""
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
-        return np.asarray(values.cat.codes, dtype=np.intp), list(values.cat.categories)
+        codes, levels = np.asarray(values.cat.codes, dtype=np.intp), list(values.cat.categories)
+        used = np.bincount(codes + 1, minlength=len(levels) + 1)[1:] > 0
+        if used.all():
+            return codes, levels
+        # a level that no row has is not a value that occurs
+        place = np.append(np.cumsum(used) - 1, -1)
+        return place[codes], [level for level, u in zip(levels, used, strict=True) if u]
     if isinstance(values, np.ndarray) and values.dtype.kind in "bu" and values.itemsize == 1:
         values = values.astype(np.int64) if values.dtype.kind == "u" else values
     codes, found = pd.factorize(values)
     return codes, [_plain(v) for v in found]
 
 
-def _as_column(values: Any, name: str) -> Any:
+def as_column(values: Any, name: str) -> Any:
     """Make a one-dimensional column of whatever was given."""
     if isinstance(values, pd.Series):
         return values
@@ -91,7 +98,7 @@ def _as_column(values: Any, name: str) -> Any:
 def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
     """Name the columns of whatever was given as ``sensitive_features``."""
     if isinstance(sensitive_features, Mapping):
-        columns = {str(k): _as_column(v, str(k)) for k, v in sensitive_features.items()}
+        columns = {str(k): as_column(v, str(k)) for k, v in sensitive_features.items()}
     elif isinstance(sensitive_features, pd.Series):
         name = "group" if sensitive_features.name is None else str(sensitive_features.name)
         columns = {name: sensitive_features}
@@ -100,15 +107,15 @@ def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
     else:
         native = nw.from_native(sensitive_features, allow_series=True, pass_through=True)
         if isinstance(native, nw.DataFrame):
-            columns = {c: _as_column(native[c].to_numpy(), c) for c in native.columns}
+            columns = {c: as_column(native[c].to_numpy(), c) for c in native.columns}
         elif isinstance(native, nw.Series):
-            columns = {native.name or "group": _as_column(native.to_numpy(), "group")}
+            columns = {native.name or "group": as_column(native.to_numpy(), "group")}
         else:
             array = np.asarray(sensitive_features)
             if array.ndim == 2 and array.shape[1] > 1:
-                columns = {f"attribute_{j}": _as_column(c, "") for j, c in enumerate(array.T)}
+                columns = {f"attribute_{j}": as_column(c, "") for j, c in enumerate(array.T)}
             else:
-                columns = {"group": _as_column(array, "sensitive_features")}
+                columns = {"group": as_column(array, "sensitive_features")}
     if not columns:
         raise InputError("At least one protected attribute must be given; got none.")
     return columns
@@ -157,7 +164,7 @@ def from_arrays(
     sample_weight: ArrayLike | None = None,
 ) -> Cells:
     """Count arrays."""
-    true_column, pred_column = _as_column(y_true, "y_true"), _as_column(y_pred, "y_pred")
+    true_column, pred_column = as_column(y_true, "y_true"), as_column(y_pred, "y_pred")
     rows = len(true_column)
     if rows == 0:
         raise InputError("There must be at least one row; got none.")
@@ -337,10 +344,10 @@ def from_frame(
         native = table.to_native()
         pick = native.__getitem__ if isinstance(native, pd.DataFrame) else table.__getitem__
         return from_arrays(
-            _as_column(pick(label), label),
-            _as_column(pick(prediction), prediction),
-            {a: _as_column(pick(a), a) for a in sensitive},
-            None if weight is None else _as_column(pick(weight), weight),
+            as_column(pick(label), label),
+            as_column(pick(prediction), prediction),
+            {a: as_column(pick(a), a) for a in sensitive},
+            None if weight is None else as_column(pick(weight), weight),
         )
     sums = [nw.len().alias("n")]
     if weight:

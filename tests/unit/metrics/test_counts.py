@@ -281,3 +281,15 @@ def test_adding_what_does_not_fit() -> None:
     b = Counts.from_labels([0, 1], [0, 1], sensitive_features={"race": ["f", "m"]})
     with pytest.raises(InputError, match="attributes agree"):
         a + b
+
+
+def test_levels_that_no_row_has_are_not_values() -> None:
+    y = pd.Series(pd.Categorical([1, 0, 1, 0], categories=[2, 1, 0]))
+    s = pd.Series(pd.Categorical(["b", None, "a", "b"], categories=["z", "b", "a"]), name="s")
+    counts = Counts.from_labels(y, y, sensitive_features=s)
+    plain = Counts.from_labels([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=s.astype(object))
+    assert counts.classes == plain.classes == (0, 1)
+    assert counts.groups == plain.groups == (("a",), ("b",), ("(missing)",))
+    np.testing.assert_array_equal(counts.n, plain.n)
+    with pytest.raises(InputError, match="at least two classes"):
+        Counts.from_labels(y[[0, 2]], y[[0, 2]], sensitive_features=s[[0, 2]])
