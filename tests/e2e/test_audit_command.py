@@ -90,6 +90,19 @@ def test_the_page_and_the_screen(folder: Path) -> None:
     assert "<script" not in page
 
 
+def test_brackets_in_names_are_shown(folder: Path, predictions: pd.DataFrame) -> None:
+    names = {"a": "white [latino]", "b": "white [other]", "c": "[/bold]"}
+    frame = predictions.assign(**{"race [self]": predictions["race"].map(names)})
+    frame.to_csv(folder / "odd [x].csv", index=False)
+    done = run(
+        "audit", "odd [[]x].csv", *COLUMNS, "--sensitive", "race [self]",
+        "--privileged", "race [self]=white [latino]", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for name in ("white [latino] *", "white [other]", "[/bold]", "by race [self]"):
+        assert name in done.stdout
+
+
 def test_gates(folder: Path) -> None:
     base = ["audit", "p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "sex=M"]
     assert run(*base, cwd=folder).returncode == 0
