@@ -22,6 +22,7 @@ __all__ = [
     "from_frame",
     "from_rows",
     "group_index",
+    "is_missing",
     "sort_key",
     "too_many",
 ]
@@ -281,10 +282,10 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
         raise InputError("There must be at least one row; got none.")
     k = len(attributes)
     for name, column in (("label", k), ("prediction", k + 1)):
-        missing = sum(int(row[k + 2]) for row in table if _is_missing(row[column]))
+        missing = sum(int(row[k + 2]) for row in table if is_missing(row[column]))
         _no_missing(name, missing)
     for row in table:
-        row[:k] = [MISSING if _is_missing(v) else v for v in row[:k]]
+        row[:k] = [MISSING if is_missing(v) else v for v in row[:k]]
     true = sorted({row[k] for row in table}, key=sort_key)
     classes, _, _ = _unify(true, sorted({row[k + 1] for row in table}, key=sort_key))
     groups = tuple(sorted({tuple(row[:k]) for row in table}, key=sort_key))
@@ -299,7 +300,7 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
     for row in table:
         at = (group_at[tuple(row[:k])], class_at[row[k]], class_at[row[k + 1]])
         sums = [row[k + 2], *(row[k + 3 : k + 5] if weighted else (0.0, 0.0))]
-        if any(_is_missing(v) for v in sums):
+        if any(is_missing(v) for v in sums):
             raise InputError("Weights must be known for every row; some are missing.")
         cells[(slice(None), *at)] += [float(v) for v in sums]
     if not np.isfinite(cells).all() or (cells < 0).any():
@@ -314,7 +315,8 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
     )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Say whether an engine gave a value that is not known."""
     return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
 
 
