@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.base import BaseEstimator, clone, get_config
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -215,6 +216,9 @@ def weight_keyword(estimator: BaseEstimator) -> str | None:
         last, step = estimator.steps[-1]
         inner = weight_keyword(step)
         return None if inner is None else f"{last}__{inner}"
+    if isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None:
+        # it takes weights itself and would keep them from a model that does not
+        return None if weight_keyword(estimator.estimator) is None else "sample_weight"
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     if hasattr(estimator, "best_estimator_") or type(estimator).__name__.endswith("SearchCV"):
@@ -243,11 +247,23 @@ def fit_model(
             f"{_title(model)} takes no sample_weight, which this method needs; choose a learner "
             f'that does, for instance make_model("knn") for neighbours.'
         )
-    if get_config()["enable_metadata_routing"] and "__" in keyword:
-        # With routing switched on a pipeline refuses step__argument and wants a request instead.
+    if isinstance(model, CalibratedClassifierCV) and isinstance(model.estimator, Pipeline):
+        return _fit_routed(model, X, y, sample_weight)
+    # With routing switched on a pipeline refuses step__argument and wants requests instead.
+    with config_context(enable_metadata_routing=False):
+        return model.fit(X, y, **{keyword: sample_weight})
+
+
+def _fit_routed(
+    model: CalibratedClassifierCV, X: Any, y: Any, sample_weight: NDArray[np.float64]
+) -> BaseEstimator:
+    """Fit a calibrated pipeline; only by routing do the weights come to the model inside."""
+    with config_context(enable_metadata_routing=True):
+        for part in model.estimator.get_params(deep=True).values():
+            if hasattr(part, "set_fit_request") and has_fit_parameter(part, "sample_weight"):
+                part.set_fit_request(sample_weight=False)
         _innermost(model).set_fit_request(sample_weight=True)
-        keyword = "sample_weight"
-    return model.fit(X, y, **{keyword: sample_weight})
+        return model.fit(X, y, sample_weight=sample_weight)
 
 
 def with_scores(estimator: BaseEstimator) -> BaseEstimator:
@@ -267,7 +283,9 @@ def with_scores(estimator: BaseEstimator) -> BaseEstimator:
 def _innermost(estimator: BaseEstimator) -> Any:
     if isinstance(estimator, Pipeline):
         return _innermost(estimator.steps[-1][1])
-    if type(estimator).__name__.endswith("SearchCV"):
+    if type(estimator).__name__.endswith("SearchCV") or (
+        isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None
+    ):
         return _innermost(estimator.estimator)
     return estimator
 

@@ -90,6 +90,19 @@ def test_the_page_and_the_screen(folder: Path) -> None:
     assert "<script" not in page
 
 
+def test_brackets_in_names_are_shown(folder: Path, predictions: pd.DataFrame) -> None:
+    names = {"a": "white [latino]", "b": "white [other]", "c": "[/bold]"}
+    frame = predictions.assign(**{"race [self]": predictions["race"].map(names)})
+    frame.to_csv(folder / "odd [x].csv", index=False)
+    done = run(
+        "audit", "odd [[]x].csv", *COLUMNS, "--sensitive", "race [self]",
+        "--privileged", "race [self]=white [latino]", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for name in ("white [latino] *", "white [other]", "[/bold]", "by race [self]"):
+        assert name in done.stdout
+
+
 def test_gates(folder: Path) -> None:
     base = ["audit", "p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "sex=M"]
     assert run(*base, cwd=folder).returncode == 0
@@ -101,6 +114,21 @@ def test_gates(folder: Path) -> None:
     assert (
         run(*base, "--fail-on", "any", "--threshold", "difference=0.01", cwd=folder).returncode == 1
     )
+    # "any" beside a name still means any
+    both = run(*base, "--fail-on", "any", "--fail-on", "erd", "--threshold", "spd=0.01", cwd=folder)
+    assert both.returncode == 1
+
+
+def test_a_gate_that_could_never_close_is_refused(folder: Path) -> None:
+    base = ["audit", "p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "sex=M"]
+    for metric in ("false_negative_rate_difference", "theil_index"):
+        done = run(*base, "--fail-on", metric, "--json", "out.json", cwd=folder)
+        assert done.returncode == 2
+        assert f"got '{metric}'" in done.stderr
+        assert not (folder / "out.json").exists()
+    asked = ["--metric", "false_negative_rate_difference", "--threshold", "difference=0.01"]
+    done = run(*base, *asked, "--fail-on", "false_negative_rate_difference", cwd=folder)
+    assert done.returncode == 1
 
 
 def test_age_in_bands(folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -94,6 +96,29 @@ def test_scores_are_added_only_where_absent(rows) -> None:
     assert with_scores(lr) is lr
     p = fit_model(with_scores(make_model("svm", "chen")), X, y, w).predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
+def test_weights_reach_the_model_inside_a_calibrated_pipeline(rows) -> None:
+    X, y, w = rows
+    heavy = np.where(y == 1, 50.0, 1.0) * w
+    plain, weighed = (
+        fit_model(with_scores(make_model("svm")), X, y, weight) for weight in (w, heavy)
+    )
+    for a, b in zip(plain.calibrated_classifiers_, weighed.calibrated_classifiers_, strict=True):
+        assert not np.allclose(a.estimator[-1].coef_, b.estimator[-1].coef_)
+        # the weights are the model's: the scaler, as before, takes the rows alike
+        np.testing.assert_array_equal(a.estimator[0].mean_, b.estimator[0].mean_)
+    with pytest.raises(NotApplicable, match="KNeighborsClassifier takes no sample_weight"):
+        fit_model(CalibratedClassifierCV(KNeighborsClassifier()), X, y, w)
+
+
+@pytest.mark.parametrize("name", ["lr", "svm", "knn"])
+def test_weights_travel_where_routing_is_switched_on(rows, name: str) -> None:
+    X, y, w = rows
+    model = with_scores(make_model(name))
+    expected = fit_model(model, X, y, w).predict_proba(X)
+    with sklearn.config_context(enable_metadata_routing=True):
+        np.testing.assert_array_equal(fit_model(model, X, y, w).predict_proba(X), expected)
 
 
 def test_the_logistic_regression_of_the_studies_is_logistic_regression(rows) -> None:

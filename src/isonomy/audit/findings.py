@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 
@@ -101,8 +102,20 @@ class Audit:
         return pd.DataFrame([asdict(r) for r in rows], columns=list(kind.__dataclass_fields__))
 
     def violated(self, *names: str) -> tuple[Finding, ...]:
-        """Give the findings that violate their threshold, of all metrics or of those named."""
+        """Give the findings that violate their threshold, of all metrics or of those named.
+
+        A metric that has no threshold here cannot violate it, and asking for it is refused: a
+        gate on it would always be open.
+        """
         wanted = {get_metric(n).name for n in names}
+        judged = {f.name for f in self.metrics if f.accept_low is not None}
+        for name in sorted(wanted - judged):
+            raise InputError(
+                f"Only metrics that are judged can be violated "
+                f"({listed(sorted(judged)) if judged else 'none is'}); got {name!r}: add it to the "
+                f"metrics of the audit (--metric {name}) and, where it has no usual limit, give it a "
+                f"threshold (--threshold {name}=NUMBER)."
+            )
         return tuple(
             f for f in self.metrics if f.verdict == "violated" and (not wanted or f.name in wanted)
         )

@@ -72,8 +72,16 @@ def thresholds(
 ) -> dict[str, tuple[float, float]]:
     """Give the accepted range of every metric that has one."""
     limits: dict[str, Any] = {**DEFAULT_THRESHOLDS}
+    gaps = [metric.name for metric in chosen if metric.kind == "group"]
     for key, value in (given or {}).items():
-        limits[key if key in DEFAULT_THRESHOLDS else get_metric(key).name] = value
+        name = key if key in DEFAULT_THRESHOLDS else get_metric(key).name
+        if name not in DEFAULT_THRESHOLDS and name not in gaps:
+            raise InputError(
+                f"A threshold must be for a group metric of this audit "
+                f"({listed(gaps, most=12) if gaps else 'it has none'}); got {name!r}: add it to "
+                f"the metrics (--metric)."
+            )
+        limits[name] = value
     out = {}
     for metric in chosen:
         ratio = metric.goal == "one"
@@ -153,6 +161,12 @@ def gap(
     level: float,
 ) -> Finding:
     """Measure one gap of one attribute and judge it."""
+    how = metric.parameters.get("compare") or how  # a variant has its own way
+    if how == "each":
+        raise InputError(
+            f"A gap must be one number; {metric.name} gives one per group: leave compare out, and "
+            f"read the comparisons of the audit."
+        )
     known = {"compare": how} if "compare" in metric.parameters else {}
     value = float(metric.fn(counts, **{**metric.parameters, **known}))
     low, high = _around(value, *percentile_interval(metric(drawn, **known), level=level))
@@ -220,8 +234,8 @@ def each_group(
     against = " or ".join(label for label, p in zip(counts.labels(), mask, strict=True) if p)
     out = []
     for metric in chosen:
-        if metric.kind != "group" or "compare" not in metric.parameters:
-            continue
+        if metric.kind != "group" or metric.parameters.get("compare", "none") is not None:
+            continue  # without groups to compare, or a variant that compares in its own way
         values = np.atleast_1d(metric.fn(counts, compare="each"))
         low, high = _around(
             values, *percentile_interval(metric(drawn, compare="each"), level=level)
@@ -325,11 +339,14 @@ def score_rows(
                 elif name == "calibration_error":
                     note = "from a histogram: bins are made of whole histogram bins"
                 shift = value - float(coarse[name][k])
-                ends = (float(low[k]) + shift, float(high[k]) + shift)
+                metric = METRICS[name]
+                ends = (
+                    float(np.clip(low[k] + shift, *metric.bounds)),
+                    float(np.clip(high[k] + shift, *metric.bounds)),
+                )
                 rows = int(fixed.n[k].sum())
                 if np.isnan(value):
                     note = "needs rows with favourable and with unfavourable labels"
-                metric = METRICS[name]
                 if attribute is None:
                     overall.append(
                         Finding(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._validate import check_length
 from isonomy.audit import judge
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.unexamined import looks_protected
@@ -14,7 +15,7 @@ from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
 from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.query import banded, columns_of, connect, quoted, score_histogram
-from isonomy.metrics.tally import attribute_columns, check_columns, group_index
+from isonomy.metrics.tally import as_column, attribute_columns, check_columns, group_index
 
 __all__ = ["audit", "audit_counts", "audit_file"]
 
@@ -106,7 +107,7 @@ def audit(
         if metric.needs == "neighbours":
             if X is None:
                 raise InputError(f"{metric.name} needs the features; pass X=...")
-            good = np.isin(np.asarray(y_pred), list(counts.favorable))
+            good = np.isin(np.asarray(as_column(y_pred, "y_pred")), list(counts.favorable))
             given = {k: metric.parameters[k] for k in ("k", "include_self")}
             near = neighbours(X, **given)
             ties = f"{near.tie_share:.1%} of rows had contested neighbours, shared equally"
@@ -135,21 +136,19 @@ def _score_table(
 ) -> tuple[ScoreTable, dict[tuple[str | None, str, str], float]]:
     """Bin the scores for intervals, and compute the values themselves exactly."""
     values = np.asarray(score, dtype=np.float64).ravel()
-    labels = np.asarray(y_true)
+    good = np.isin(np.asarray(as_column(y_true, "y_true")), list(counts.favorable))
+    check_length("score", values.size, "y_true", good.size)
     names = ["roc_auc", "brier_score", "log_loss", "calibration_error"]
-    roc = METRICS["roc_auc"](
-        labels, values, favorable=list(counts.favorable), sample_weight=sample_weight
-    )
     if values.min() < 0 or values.max() > 1:
         names = names[:1]
-    good = np.isin(labels, list(counts.favorable))
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    group = group_index(columns, counts.groups, values.size)
-    table = ScoreTable.from_arrays(good, values, group, counts.groups, weight)
-    exact: dict[tuple[str | None, str, str], float] = {(None, "all", "roc_auc"): roc}
+    exact: dict[tuple[str | None, str, str], float] = {}
 
     def measure(attribute: str | None, name: str, rows: NDArray[np.bool_] | slice) -> None:
         for metric in names:
+            if weight is not None and not weight[rows].any():  # a group that weighs nothing
+                exact[(attribute, name, metric)] = np.nan
+                continue
             value = METRICS[metric].fn(
                 good[rows].astype(int),
                 values[rows],
@@ -162,6 +161,8 @@ def _score_table(
             exact[(attribute, name, metric)] = value
 
     measure(None, "all", slice(None))
+    group = group_index(columns, counts.groups, values.size)
+    table = ScoreTable.from_arrays(good, values, group, counts.groups, weight)
     for k, attribute in enumerate(counts.attributes):
         part = counts.select(attribute)
         own = np.array([part.groups.index((g[k],)) for g in counts.groups])[group]
@@ -190,6 +191,8 @@ def audit_counts(
     of all columns of the table, to list those that look protected and were not asked about.
     """
     chosen = [get_metric(m) for m in (judge.DEFAULT_METRICS if metrics is None else metrics)]
+    for metric in chosen:
+        _refuse_unserved(metric, scored=table is not None, alone=neighbour_metrics or {})
     chosen = [m for m in chosen if m.needs == "counts"]
     accept = judge.thresholds(thresholds, chosen)
     if resamples < 100:
@@ -230,6 +233,27 @@ def audit_counts(
             "weighted": counts.weighted,
         },
     )
+
+
+def _refuse_unserved(metric: Metric, *, scored: bool, alone: Mapping[str, Any]) -> None:
+    """Raise where a metric was asked for that this audit cannot give."""
+    if metric.needs == "scores":
+        if not scored:
+            raise InputError(f"{metric.name} needs scores; pass score=... (--score COLUMN).")
+        if metric.name not in METRICS:
+            raise InputError(
+                f"An audit reports score metrics with their usual parameters; got {metric.name!r}: "
+                f"call get_metric({metric.name!r}) on labels and scores."
+            )
+    if metric.needs == "neighbours" and metric.name not in alone:
+        raise InputError(
+            f"{metric.name} needs the features of the rows; use isonomy.audit(..., X=...)."
+        )
+    if metric.needs == "pairs":
+        raise InputError(
+            f"{metric.name} needs pairs of predictions, which an audit does not have; call "
+            f"get_metric({metric.name!r})(y_pred, y_pred_with_attribute_changed)."
+        )
 
 
 def _views(

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.markup import escape
 
 from isonomy.cli.output import (
     check_writable,
@@ -116,7 +117,7 @@ def audit_command(
         "random_state": seed,
     }
     named = {"favorable": favorable or None, "privileged": _pairs(privileged) or None}
-    with messages().status(f"counting {file} ..."):
+    with messages().status(f"counting {escape(file)} ..."):
         if counts:
             if score:
                 raise InputError("--score needs rows; leave it out with --counts.")
@@ -135,6 +136,8 @@ def audit_command(
                 **named,
                 **options,
             )
+    # looked up before anything is shown: a gate that cannot close is a usage error
+    violated = found.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
     screen = console(json_file)
     show(found, screen, file)
     if json_file:
@@ -143,11 +146,10 @@ def audit_command(
         from isonomy.report.html import audit_page
 
         write_page(html_file, audit_page(found, title=file))
-        screen.print(f"Report: {html_file}")
-    violated = found.violated(*gates) if fail_on else ()
+        screen.print(f"Report: {html_file}", markup=False)
     if violated:
         names = ", ".join(f"{f.name} ({f.attribute})" for f in violated)
-        messages().print(f"isonomy: thresholds violated: {names}", soft_wrap=True)
+        messages().print(f"isonomy: thresholds violated: {names}", soft_wrap=True, markup=False)
         raise typer.Exit(1)
 
 
@@ -211,9 +213,9 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
 
     counts = found.counts
     screen.print(
-        f"\n[bold]Audit of {title}[/bold]  {int(counts.n.sum()):,} rows"
+        f"\n[bold]Audit of {escape(title)}[/bold]  {int(counts.n.sum()):,} rows"
         f"{', weighted' if counts.weighted else ''}; favourable: "
-        f"{', '.join(str(v) for v in counts.favorable)}; "
+        f"{escape(', '.join(str(v) for v in counts.favorable))}; "
         f"{found.settings['level']:.0%} intervals from {found.settings['resamples']:,} resamples\n"
     )
     overall = Table(title="Overall", title_justify="left", box=None, padding=(0, 2, 0, 0))
@@ -234,7 +236,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         if gaps:
             screen.print()
             screen.print(
-                _gap_table(gaps, f"Gaps by {attribute}: {gaps[0].comparison}", screen.width)
+                _gap_table(gaps, f"Gaps by {escape(attribute)}: {gaps[0].comparison}", screen.width)
             )
         each = [f for f in found.comparisons if f.attribute == attribute]
         worth = [f for f in each if f.verdict in {"violated", "undefined"}]
@@ -243,7 +245,9 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             if worth:
                 screen.print()
                 screen.print(
-                    _gap_table(worth, f"Single groups of {attribute}", screen.width, single=True)
+                    _gap_table(
+                        worth, f"Single groups of {escape(attribute)}", screen.width, single=True
+                    )
                 )
             screen.print(
                 f"[dim]{hidden} of {len(each)} comparisons of single groups are not shown: "
@@ -251,11 +255,11 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             )
     screen.print()
     for note in found.notes:
-        screen.print(f"[yellow]Note[/yellow] {note}")
+        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
     if found.unexamined:
         screen.print(
             f"[yellow]Unexamined[/yellow] These columns look protected and were not asked about: "
-            f"{', '.join(found.unexamined)}"
+            f"{escape(', '.join(found.unexamined))}"
         )
     screen.print(_summary(found))
 
@@ -270,7 +274,7 @@ def _rates_table(found: "Audit", attribute: str, *, scores: bool) -> Any:
     ]
     names = list(dict.fromkeys((r.name, r.label) for r in rates))
     sizes = found.sizes[found.sizes["attribute"] == attribute].set_index("group")
-    title = f"{'Scores' if scores else 'Rates'} by {attribute}"
+    title = f"{'Scores' if scores else 'Rates'} by {escape(attribute)}"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("group", no_wrap=True)
     table.add_column("rows", justify="right")
@@ -278,7 +282,7 @@ def _rates_table(found: "Audit", attribute: str, *, scores: bool) -> Any:
         table.add_column(heading, justify="right")
     for group in dict.fromkeys(r.group for r in rates):
         mine = {r.name: r for r in rates if r.group == group}
-        row = [f"{group} *" if sizes.loc[group, "privileged"] else group]
+        row = [escape(f"{group} *" if sizes.loc[group, "privileged"] else group)]
         row.append(f"{int(str(sizes.loc[group, 'rows'])):,}")
         for name, _ in names:
             r = mine[name]
@@ -311,13 +315,13 @@ def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = 
         colour = COLOURS.get(verdict, "default")
         shown = f"[{colour}]{verdict}[/{colour}]" if verdict else ""
         if verdict == "undefined" and not wide:
-            shown += f" [dim]({f.reason})[/dim]"
+            shown += f" [dim]({escape(f.reason or '')})[/dim]"
         table.add_row(
-            *([f.comparison or "", f.label] if single else [f.name]),
+            *([escape(f.comparison or ""), f.label] if single else [f.name]),
             number(f.value),
             interval(f.low, f.high),
             shown,
-            *([f"[dim]{f.reason or ''}[/dim]"] if wide else []),
+            *([f"[dim]{escape(f.reason or '')}[/dim]"] if wide else []),
         )
     return table
 

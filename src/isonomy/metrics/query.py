@@ -21,6 +21,7 @@ from isonomy.metrics.tally import (
     check_columns,
     check_weight_sums,
     from_rows,
+    is_missing,
 )
 
 __all__ = [
@@ -47,7 +48,11 @@ Bins = Mapping[str, Sequence[float]]
 
 
 def banded(name: str, bins: Bins | None = None) -> str:
-    """Write a column for SQL, cut into bands where cuts are given for it."""
+    """Write a column for SQL, cut into bands where cuts are given for it.
+
+    NaN is in no band, though engines sort it above every number; a number less itself is 0, and
+    saying so works in every engine and for every type of number.
+    """
     column = quoted(name)
     cuts = sorted((bins or {}).get(name, ()))
     if not cuts:
@@ -57,7 +62,8 @@ def banded(name: str, bins: Bins | None = None) -> str:
     cases = " ".join(
         f"WHEN {column} < {cut!r} THEN '{band}'" for cut, band in zip(cuts, bands, strict=True)
     )
-    return f"CASE WHEN {column} IS NULL THEN NULL {cases} ELSE '{low[-1]} and over' END"
+    unknown = f"{column} IS NULL OR {column} - {column} <> 0"
+    return f"CASE WHEN {unknown} THEN NULL {cases} ELSE '{low[-1]} and over' END"
 
 
 def group_query(
@@ -177,7 +183,13 @@ def from_query(
     if weight:
         check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]
-    return from_rows(rows, sensitive, weighted=bool(weight))
+    cells = from_rows(rows, sensitive, weighted=bool(weight))
+    if len(rows) == MOST_CELLS:  # every attribute is small, and their product is not
+        raise InputError(
+            f"The combinations of {listed(sensitive)}, label and prediction must be fewer than "
+            f"{MOST_CELLS:,}; there are more: name fewer attributes, or merge their values."
+        )
+    return cells
 
 
 def _columns(connection: Any, reader: str) -> list[str]:
@@ -292,7 +304,7 @@ def score_histogram(
             ) from None
     place = {group: i for i, group in enumerate(counts.groups)}
     k = len(counts.attributes)
-    group = np.array([place[tuple(MISSING if v is None else v for v in r[:k])] for r in found])
+    group = np.array([place[tuple(MISSING if is_missing(v) else v for v in r[:k])] for r in found])
     good = np.array([r[k] in counts.favorable for r in found], dtype=np.intp)
     at = np.array([r[k + 1] for r in found], dtype=np.intp)
     sums: NDArray[np.float64] = np.array([r[k + 2 :] for r in found], dtype=np.float64).T

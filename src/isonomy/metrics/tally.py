@@ -14,6 +14,7 @@ from isonomy.errors import InputError
 
 __all__ = [
     "Cells",
+    "as_column",
     "attribute_columns",
     "check_columns",
     "check_weight_sums",
@@ -21,6 +22,7 @@ __all__ = [
     "from_frame",
     "from_rows",
     "group_index",
+    "is_missing",
     "sort_key",
     "too_many",
 ]
@@ -65,14 +67,20 @@ def _plain(value: Any) -> Any:
 def _factorize(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     """Code a column; -1 is missing. Categoricals are not walked through again."""
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
-        return np.asarray(values.cat.codes, dtype=np.intp), list(values.cat.categories)
+        codes, levels = np.asarray(values.cat.codes, dtype=np.intp), list(values.cat.categories)
+        used = np.bincount(codes + 1, minlength=len(levels) + 1)[1:] > 0
+        if used.all():
+            return codes, levels
+        # a level that no row has is not a value that occurs
+        place = np.append(np.cumsum(used) - 1, -1)
+        return place[codes], [level for level, u in zip(levels, used, strict=True) if u]
     if isinstance(values, np.ndarray) and values.dtype.kind in "bu" and values.itemsize == 1:
         values = values.astype(np.int64) if values.dtype.kind == "u" else values
     codes, found = pd.factorize(values)
     return codes, [_plain(v) for v in found]
 
 
-def _as_column(values: Any, name: str) -> Any:
+def as_column(values: Any, name: str) -> Any:
     """Make a one-dimensional column of whatever was given."""
     if isinstance(values, pd.Series):
         return values
@@ -91,7 +99,7 @@ def _as_column(values: Any, name: str) -> Any:
 def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
     """Name the columns of whatever was given as ``sensitive_features``."""
     if isinstance(sensitive_features, Mapping):
-        columns = {str(k): _as_column(v, str(k)) for k, v in sensitive_features.items()}
+        columns = {str(k): as_column(v, str(k)) for k, v in sensitive_features.items()}
     elif isinstance(sensitive_features, pd.Series):
         name = "group" if sensitive_features.name is None else str(sensitive_features.name)
         columns = {name: sensitive_features}
@@ -100,15 +108,15 @@ def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
     else:
         native = nw.from_native(sensitive_features, allow_series=True, pass_through=True)
         if isinstance(native, nw.DataFrame):
-            columns = {c: _as_column(native[c].to_numpy(), c) for c in native.columns}
+            columns = {c: as_column(native[c].to_numpy(), c) for c in native.columns}
         elif isinstance(native, nw.Series):
-            columns = {native.name or "group": _as_column(native.to_numpy(), "group")}
+            columns = {native.name or "group": as_column(native.to_numpy(), "group")}
         else:
             array = np.asarray(sensitive_features)
             if array.ndim == 2 and array.shape[1] > 1:
-                columns = {f"attribute_{j}": _as_column(c, "") for j, c in enumerate(array.T)}
+                columns = {f"attribute_{j}": as_column(c, "") for j, c in enumerate(array.T)}
             else:
-                columns = {"group": _as_column(array, "sensitive_features")}
+                columns = {"group": as_column(array, "sensitive_features")}
     if not columns:
         raise InputError("At least one protected attribute must be given; got none.")
     return columns
@@ -157,7 +165,7 @@ def from_arrays(
     sample_weight: ArrayLike | None = None,
 ) -> Cells:
     """Count arrays."""
-    true_column, pred_column = _as_column(y_true, "y_true"), _as_column(y_pred, "y_pred")
+    true_column, pred_column = as_column(y_true, "y_true"), as_column(y_pred, "y_pred")
     rows = len(true_column)
     if rows == 0:
         raise InputError("There must be at least one row; got none.")
@@ -274,10 +282,10 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
         raise InputError("There must be at least one row; got none.")
     k = len(attributes)
     for name, column in (("label", k), ("prediction", k + 1)):
-        missing = sum(int(row[k + 2]) for row in table if _is_missing(row[column]))
+        missing = sum(int(row[k + 2]) for row in table if is_missing(row[column]))
         _no_missing(name, missing)
     for row in table:
-        row[:k] = [MISSING if _is_missing(v) else v for v in row[:k]]
+        row[:k] = [MISSING if is_missing(v) else v for v in row[:k]]
     true = sorted({row[k] for row in table}, key=sort_key)
     classes, _, _ = _unify(true, sorted({row[k + 1] for row in table}, key=sort_key))
     groups = tuple(sorted({tuple(row[:k]) for row in table}, key=sort_key))
@@ -292,7 +300,7 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
     for row in table:
         at = (group_at[tuple(row[:k])], class_at[row[k]], class_at[row[k + 1]])
         sums = [row[k + 2], *(row[k + 3 : k + 5] if weighted else (0.0, 0.0))]
-        if any(_is_missing(v) for v in sums):
+        if any(is_missing(v) for v in sums):
             raise InputError("Weights must be known for every row; some are missing.")
         cells[(slice(None), *at)] += [float(v) for v in sums]
     if not np.isfinite(cells).all() or (cells < 0).any():
@@ -307,7 +315,8 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
     )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Say whether an engine gave a value that is not known."""
     return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
 
 
@@ -337,10 +346,10 @@ def from_frame(
         native = table.to_native()
         pick = native.__getitem__ if isinstance(native, pd.DataFrame) else table.__getitem__
         return from_arrays(
-            _as_column(pick(label), label),
-            _as_column(pick(prediction), prediction),
-            {a: _as_column(pick(a), a) for a in sensitive},
-            None if weight is None else _as_column(pick(weight), weight),
+            as_column(pick(label), label),
+            as_column(pick(prediction), prediction),
+            {a: as_column(pick(a), a) for a in sensitive},
+            None if weight is None else as_column(pick(weight), weight),
         )
     sums = [nw.len().alias("n")]
     if weight:

@@ -195,7 +195,8 @@ def read_sensitive(values: Any) -> tuple[tuple[Any, ...], list[NDArray[Any]]]:
     if isinstance(found, nw.DataFrame):
         return tuple(found.columns), [found[c].to_numpy() for c in found.columns]
     if isinstance(found, nw.Series):
-        return (found.name or None,), [found.to_numpy()]
+        name = None if found.name is None or found.name == "" else found.name  # 0 is a name
+        return (name,), [found.to_numpy()]
     array = np.asarray(values)
     if array.ndim == 1:
         return (None,), [array]

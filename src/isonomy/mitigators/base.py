@@ -577,10 +577,14 @@ def make_mitigator(spec: str, estimator: BaseEstimator | None = None, **params: 
     """
     name, _, inside = spec.partition("(")
     cls = MITIGATORS[name.strip()]
-    known = [p for p in inspect.signature(cls.__init__).parameters if p != "self"]
+    known = [
+        p for p in inspect.signature(cls.__init__).parameters if p not in ("self", "estimator")
+    ]
     given: dict[str, Any] = {}
-    for part in inside.rstrip(") ").split(",") if inside else ():
-        key, _, value = part.partition("=")
+    for part in filter(str.strip, inside.rstrip(") ").split(",")):
+        key, sign, value = part.partition("=")
+        if not sign or not inside.rstrip().endswith(")"):
+            raise InputError(f"A variant is written name(parameter=value); got {spec!r}.")
         given[key.strip()] = _literal(value.strip())
     for key in {**given, **params}:
         if key not in known:

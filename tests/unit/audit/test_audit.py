@@ -266,6 +266,68 @@ def test_scores_outside_the_unit_interval_only_rank(predictions: pd.DataFrame) -
     assert any("ranked only" in note for note in found.notes)
 
 
+def test_what_an_audit_cannot_give_is_refused_and_not_left_out() -> None:
+    y, yhat, s = rows(50, 40, 100)
+    ask = {"sensitive_features": s, "privileged": "a"}
+    with pytest.raises(InputError, match="roc_auc needs scores"):
+        audit(y, yhat, metrics=["spd", "roc_auc"], **ask)
+    with pytest.raises(InputError, match="usual parameters"):
+        audit(y, yhat, score=yhat, metrics=["calibration_error(bins=5)"], **ask)
+    with pytest.raises(InputError, match="needs pairs"):
+        audit(y, yhat, metrics=["flip_rate"], **ask)
+    with pytest.raises(InputError, match="needs the features"):
+        audit_counts(Counts.from_labels(y, yhat, **ask), metrics=["consistency"])
+    with pytest.raises(InputError, match=r"group metric of this audit .*got 'mcc'"):
+        audit(y, yhat, thresholds={"mcc": 0.1}, **ask)
+    assert pick(audit(y, yhat, score=yhat, metrics=["auc"], **ask), "roc_auc", None).value == 0.5
+
+
+def test_a_variant_compares_in_its_own_way() -> None:
+    y, yhat, s = rows(500, 400, 1000)
+    s = np.where(np.arange(s.size) % 1000 < 300, "c", s)  # c: selected throughout
+    spread = "statistical_parity_difference(compare=max_min)"
+    found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["spd", spread])
+    counts = found.counts
+    assert pick(found, "statistical_parity_difference", "group").value == get_metric("spd")(counts)
+    row = pick(found, spread, "group")
+    assert row.value == get_metric("spd")(counts, compare="max_min")
+    assert row.comparison == "largest vs smallest"
+    assert {f.name for f in found.comparisons} == {"statistical_parity_difference"}
+    with pytest.raises(InputError, match="one number"):
+        audit(y, yhat, sensitive_features=s, privileged="a", metrics=["spd(compare=each)"])
+
+
+def test_score_intervals_stay_within_bounds(predictions: pd.DataFrame) -> None:
+    good = (predictions["y"] == "good").to_numpy()
+    score = 0.5 * good + 0.4 * predictions["score"]  # ranks without a slip
+    found = audit(
+        predictions["y"],
+        predictions["yhat"],
+        sensitive_features=predictions["sex"],
+        score=score,
+        favorable="good",
+    )
+    row = pick(found, "roc_auc", None)
+    assert row.value == 1.0
+    assert row.low <= row.high <= 1.0
+
+
+def test_scores_with_odd_labels_and_weights() -> None:
+    rng = np.random.default_rng(3)
+    y, s, score = rng.integers(0, 2, 400), np.repeat(["a", "b"], 200), rng.random(400)
+    plain = audit(y, y, sensitive_features=s, score=score)
+    frame = audit(pd.DataFrame({"y": y}), y, sensitive_features=s, score=score)
+    mixed = np.where(y == 1, y.astype(object), "no")
+    words = audit(mixed, mixed, sensitive_features=s, score=score, favorable=1)
+    for other in (frame, words):
+        assert pick(other, "roc_auc", None).value == pick(plain, "roc_auc", None).value
+    # a group that weighs nothing has no score metric, and the others keep theirs
+    light = audit(y, y, sensitive_features=s, score=score, sample_weight=(s == "a") * 1.0)
+    value = {(r.group, r.name): r.value for r in light.groups}
+    assert np.isnan(value["b", "roc_auc"])
+    assert value["a", "roc_auc"] == pytest.approx(get_metric("auc")(y[:200], score[:200]))
+
+
 def test_too_few_resamples(predictions: pd.DataFrame) -> None:
     with pytest.raises(InputError, match="at least 100"):
         audit([0, 1], [0, 1], sensitive_features=["a", "b"], resamples=10)

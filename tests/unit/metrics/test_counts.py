@@ -8,6 +8,7 @@ import pytest
 
 from isonomy import Counts
 from isonomy.errors import InputError, UnknownName
+from isonomy.metrics.query import score_histogram
 
 NAMES = {"label": "y", "prediction": "yhat"}
 
@@ -281,3 +282,48 @@ def test_adding_what_does_not_fit() -> None:
     b = Counts.from_labels([0, 1], [0, 1], sensitive_features={"race": ["f", "m"]})
     with pytest.raises(InputError, match="attributes agree"):
         a + b
+
+
+def test_levels_that_no_row_has_are_not_values() -> None:
+    y = pd.Series(pd.Categorical([1, 0, 1, 0], categories=[2, 1, 0]))
+    s = pd.Series(pd.Categorical(["b", None, "a", "b"], categories=["z", "b", "a"]), name="s")
+    counts = Counts.from_labels(y, y, sensitive_features=s)
+    plain = Counts.from_labels([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=s.astype(object))
+    assert counts.classes == plain.classes == (0, 1)
+    assert counts.groups == plain.groups == (("a",), ("b",), ("(missing)",))
+    np.testing.assert_array_equal(counts.n, plain.n)
+    with pytest.raises(InputError, match="at least two classes"):
+        Counts.from_labels(y[[0, 2]], y[[0, 2]], sensitive_features=s[[0, 2]])
+
+
+def test_nan_is_in_no_band(tmp_path) -> None:
+    frame = pl.DataFrame(
+        {
+            "y": [0, 1, 0, 1, 1, 0],
+            "age": [20.0, 70.0, float("nan"), None, 30.0, 60.0],
+            "p": [0.1, 0.9, 0.2, 0.8, 0.7, 0.3],
+        }
+    )
+    # polars keeps NaN apart from null
+    frame.with_columns(yhat=pl.col("y")).write_parquet(tmp_path / "p.parquet")
+    names = {"label": "y", "prediction": "yhat", "sensitive": "age"}
+    counts = Counts.from_query(tmp_path / "p.parquet", bins={"age": [25, 60]}, **names)
+    rows = dict(zip(counts.labels(), counts.n.sum(axis=(1, 2)).tolist(), strict=True))
+    assert rows == {"25 to 60": 1, "60 and over": 2, "under 25": 1, "(missing)": 2}
+    above = Counts.from_query(tmp_path / "p.parquet", bins={"age": [25, 90]}, **names)
+    assert above.n[above.groups.index(("(missing)",))].sum() == 2  # also below the last cut
+    whole = Counts.from_query(tmp_path / "p.parquet", **names)
+    table = score_histogram(tmp_path / "p.parquet", whole, label="y", score="p")
+    assert table.n.sum() == 6
+    assert table.n[whole.groups.index(("(missing)",))].sum() == 2
+
+
+def test_more_cells_than_are_brought_back_are_refused(tmp_path, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({c: rng.integers(0, 2, 500) for c in ("y", "yhat", "a", "b")})
+    frame.write_parquet(tmp_path / "p.parquet")
+    ask = {"label": "y", "prediction": "yhat", "sensitive": ["a", "b"]}
+    assert Counts.from_query(tmp_path / "p.parquet", **ask).n.sum() == 500
+    monkeypatch.setattr("isonomy.metrics.query.MOST_CELLS", 12)
+    with pytest.raises(InputError, match="must be fewer than 12"):
+        Counts.from_query(tmp_path / "p.parquet", **ask)

@@ -196,6 +196,12 @@ def test_variants_are_written_in_brackets() -> None:
         make_mitigator("reweighting")
     with pytest.raises(UnknownName, match=r"did you mean 'protocol'\?"):
         make_mitigator("reweighing(protocl=corrected)")
+    for wrong in ("reject_option(metric)", "reject_option(metric=spd", "rw()x"):
+        with pytest.raises(InputError, match=r"name\(parameter=value\)"):
+            make_mitigator(wrong)
+    assert make_mitigator("rw()").name == "reweighing"
+    with pytest.raises(UnknownName, match="no parameter of reweighing 'estimator'"):
+        make_mitigator("rw(estimator=lr)")
 
 
 # The post stage: where the scores come from.

@@ -124,3 +124,11 @@ def test_privileged_by_tuple_value_and_attribute() -> None:
     assert encoder.privileged == (("m", 1), ("m", 2))
     with pytest.raises(InputError, match="must be unprivileged"):
         encoder.settle({"sex": ["m", "f"]}, None)
+
+
+def test_zero_is_a_name() -> None:
+    column = pd.Series([1, 0, 1], name=0)
+    encoder, _ = GroupEncoder.learn(column, 3)
+    assert encoder.names == (0,)
+    assert find_columns(pd.DataFrame([[1, 5], [0, 6], [1, 7]]), None, encoder.names) == (0,)
+    assert GroupEncoder.learn(pl.Series(column.to_numpy()), 3)[0].names == (None,)
