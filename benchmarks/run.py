@@ -1,4 +1,4 @@
-"""Measure us against the peers: `python benchmarks/run.py [metrics] [data] [mitigators] [se_methods]`.
+"""Measure us against the peers: `python benchmarks/run.py [metrics] [data] [mitigators] [se_methods] [tradeoff]`.
 
 Prints a table per part and writes it into `benchmarks/README.md`. Without names, all parts that exist.
 """
@@ -20,7 +20,7 @@ from table import Row  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
-PARTS = ("metrics", "data", "mitigators", "se_methods")
+PARTS = ("metrics", "data", "mitigators", "se_methods", "tradeoff")
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn")
 
