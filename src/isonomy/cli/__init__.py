@@ -26,6 +26,8 @@ GROUPS: tuple[str, ...] = (
     "metrics",
     "mitigators",
     "published",
+    "tradeoff",
+    "tune",
 )
 
 

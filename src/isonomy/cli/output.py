@@ -15,6 +15,8 @@ __all__ = [
     "interval",
     "messages",
     "number",
+    "plain",
+    "value_pairs",
     "write_json",
     "write_page",
 ]
@@ -42,6 +44,22 @@ def interval(low: float, high: float, digits: int = 3) -> str:
     if low != low or high != high:
         return ""
     return f"[{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def plain(value: float | None) -> float | None:
+    """Give a number as data can hold it; undefined is None."""
+    return None if value is None or value != value else float(value)
+
+
+def value_pairs(given: list[str], option: str) -> dict[str, list[str]]:
+    """Read NAME=VALUE options that may be repeated."""
+    out: dict[str, list[str]] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise InputError(f"{option} must be NAME=VALUE; got {text!r}.")
+        out.setdefault(name, []).append(value)
+    return out
 
 
 def check_writable(file: str | None) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._validate import MISSING, listed, unknown_name
@@ -32,6 +33,7 @@ __all__ = [
     "from_query",
     "group_query",
     "quoted",
+    "read_columns",
     "read_counts",
     "score_histogram",
 ]
@@ -208,6 +210,28 @@ def columns_of(source: str | os.PathLike[str], table: str | None = None) -> list
             raise InputError(
                 f"The file {str(source)!r} cannot be read: {_first_line(error)}"
             ) from None
+
+
+def read_columns(
+    source: str | os.PathLike[str], columns: Sequence[str], table: str | None = None
+) -> pd.DataFrame:
+    """Read some columns of a file, for what counts cannot give."""
+    import duckdb
+
+    connection, reader = connect(source, table)
+    with connection:
+        try:
+            known = _columns(connection, reader)
+            for name in columns:
+                if name not in known:
+                    raise unknown_name("column", name, known)
+            wanted = ", ".join(quoted(name) for name in dict.fromkeys(columns))
+            found: pd.DataFrame = connection.execute(f"SELECT {wanted} FROM {reader}").df()
+        except duckdb.Error as error:
+            raise InputError(
+                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
+            ) from None
+    return found
 
 
 def read_counts(

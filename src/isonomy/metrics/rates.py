@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,14 @@ def divide(top: Floats, bottom: Floats) -> Floats:
 def add_up(index: NDArray[np.intp], weight: Floats, size: int = 0) -> Floats:
     """Add up weights that share an index."""
     return np.asarray(np.bincount(index, weight, minlength=size), dtype=np.float64)
+
+
+@lru_cache(maxsize=1024)
+def _cells_of(which: Callable[..., Mask], favorable: tuple[bool, ...]) -> Floats:
+    """Give the cells a rate counts, as a vector of 0 and 1 over (y_true, y_pred)."""
+    size = len(favorable)
+    true = np.repeat(favorable, size).reshape(size, size)
+    return which(true, true.T, np.eye(size, dtype=bool)).astype(np.float64).ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +60,8 @@ class Rate:
     bottom: Callable[[Mask, Mask, Mask], Mask] = field(repr=False)
 
     def _sum(self, which: Callable[..., Mask], cells: Floats, favorable: Mask) -> Floats:
-        size = favorable.size
-        true = np.broadcast_to(favorable[:, None], (size, size))
-        pred = np.broadcast_to(favorable[None, :], (size, size))
-        mask = which(true, pred, np.eye(size, dtype=bool)).astype(np.float64)
-        return np.asarray(cells.reshape(*cells.shape[:-2], -1) @ mask.ravel())
+        mask = _cells_of(which, tuple(favorable.tolist()))
+        return np.asarray(cells.reshape(*cells.shape[:-2], -1) @ mask)
 
     def numerator(self, counts: Counts) -> Floats:
         """Sum the weight (or rows) above the line, per group."""

@@ -2,6 +2,7 @@
 
 from isonomy.tradeoff.baseline import CHEN_BASELINE, Baseline, baselines, bias_of, mutation_values
 from isonomy.tradeoff.cache import Cache, JsonLinesCache
+from isonomy.tradeoff.compare import judge_mitigator
 from isonomy.tradeoff.frontier import Frontier, hypervolume, knee, pareto, post_processing_frontier
 from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import REGIONS, area, classify, normalise, place, region_names
@@ -26,6 +27,7 @@ __all__ = [
     "hypervolume",
     "judge",
     "judge_counts",
+    "judge_mitigator",
     "knee",
     "mutation_values",
     "normalise",

@@ -88,6 +88,11 @@ class Tuning:
     settings: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def mitigator_at(self, config: Mapping[str, Any]) -> BaseMitigator:
+        """Give the mitigator, not fitted, at other parameters."""
+        made: BaseMitigator = clone(self.mitigator).set_params(**config)
+        return made
+
     def frame(self) -> pd.DataFrame:
         """Give the curve."""
         return self.curve.copy()
@@ -425,4 +430,5 @@ def _turning_point(curve: pd.DataFrame, name: str) -> Config | None:
     at = int(np.argmax(goal[known]))
     if not 0 < at < known.size - 1:
         return None
-    return {name: curve[name].iloc[known[at]]}
+    value = curve[name].iloc[known[at]]
+    return {name: value.item() if isinstance(value, np.generic) else value}

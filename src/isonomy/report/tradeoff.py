@@ -1,0 +1,272 @@
+"""Pages and drawings of a trade-off: baseline, regions, frontier, and the points judged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.report.html import environment
+
+if TYPE_CHECKING:
+    from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
+
+__all__ = ["curve_svg", "plane_svg", "tradeoff_page", "tuning_page"]
+
+Floats = NDArray[np.float64]
+
+WIDTH, HEIGHT, EDGE = 520.0, 340.0, 46.0
+COLOURS = {
+    "win-win": "var(--within)",
+    "good": "var(--within)",
+    "poor": "var(--thin)",
+    "inverted": "var(--thin)",
+    "lose-lose": "var(--violated)",
+}
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """From data to pixels."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        px = EDGE + (WIDTH - EDGE - 12) * (x - self.x[0]) / (self.x[1] - self.x[0])
+        py = HEIGHT - EDGE - (HEIGHT - EDGE - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
+        return round(px, 1), round(py, 1)
+
+    def line(self, x: Floats, y: Floats) -> str:
+        return " ".join(
+            "{},{}".format(*self.at(float(a), float(b))) for a, b in zip(x, y, strict=True)
+        )
+
+
+def _around(*values: Any) -> tuple[float, float]:
+    every = np.concatenate([np.ravel(np.asarray(v, dtype=np.float64)) for v in values])
+    every = every[np.isfinite(every)]
+    if every.size == 0:
+        return 0.0, 1.0
+    room = max(0.06 * np.ptp(every), 1e-3)
+    return float(every.min() - room), float(every.max() + room)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    step = 10.0 ** np.floor(np.log10((high - low) / 3))
+    step *= next(k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= 5)
+    return [float(t) for t in np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step]
+
+
+def _axes(scale: _Scale, across: str, up: str) -> str:
+    parts = []
+    for t in _ticks(*scale.x):
+        px, _ = scale.at(t, scale.y[0])
+        parts.append(
+            f'<text x="{px}" y="{HEIGHT - EDGE + 16}" text-anchor="middle" class="t">{t:g}</text>'
+        )
+    for t in _ticks(*scale.y):
+        _, py = scale.at(scale.x[0], t)
+        parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{t:g}</text>')
+        parts.append(
+            f'<line x1="{EDGE}" x2="{WIDTH - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
+        )
+    parts.append(
+        f'<text x="{(WIDTH + EDGE) / 2}" y="{HEIGHT - 8}" text-anchor="middle" class="t">'
+        f"{escape(across)}</text>"
+        f'<text x="12" y="{HEIGHT / 2}" text-anchor="middle" class="t" '
+        f'transform="rotate(-90 12 {HEIGHT / 2})">{escape(up)}</text>'
+    )
+    return "".join(parts)
+
+
+def _svg(body: str, title: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" style="max-width:100%" '
+        f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
+        f"</style>{body}</svg>"
+    )
+
+
+def plane_svg(
+    baseline: "Baseline",
+    points: Sequence[tuple[str, float, float, str | None]],
+    *,
+    frontier: "Frontier | None" = None,
+    intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = (),
+) -> str:
+    """Draw the plane of bias and performance.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        Drawn as a line with a dot per degree.
+    points : sequence of (label, performance, bias, region)
+        Methods.
+    frontier : Frontier, optional
+        The second baseline, dashed.
+    intervals : sequence of (performance interval, bias interval), optional
+        One cross per point.
+    """
+    ys = [p[1] for p in points]
+    xs = [p[2] for p in points]
+    more_x: Any = [] if frontier is None else frontier.bias
+    more_y: Any = [] if frontier is None else frontier.performance
+    scale = _Scale(
+        _around(baseline.bias, xs, more_x, 0.0), _around(baseline.performance, ys, more_y)
+    )
+    top, bottom = scale.y if baseline.larger_is_better else scale.y[::-1]
+    first_x, first_y = float(baseline.bias[0]), float(baseline.performance[0])
+    parts = []
+    if baseline.reason is None:
+        good = "within"
+        for x1, x2, y1, y2, colour in (
+            (scale.x[0], first_x, first_y, bottom, good),  # win-win
+            (first_x, scale.x[1], first_y, top, "violated"),  # lose-lose
+        ):
+            ax, ay = scale.at(x1, y1)
+            bx, by = scale.at(x2, y2)
+            parts.append(
+                f'<rect x="{min(ax, bx)}" y="{min(ay, by)}" width="{abs(bx - ax):.1f}" '
+                f'height="{abs(by - ay):.1f}" fill="var(--{colour})" opacity="0.10"/>'
+            )
+        over = f"{scale.line(baseline.bias, baseline.performance)} " + " ".join(
+            "{},{}".format(*scale.at(x, y)) for x, y in ((scale.x[0], baseline.performance[-1]),)
+        )
+        corner = " ".join(
+            "{},{}".format(*scale.at(x, y)) for x, y in ((scale.x[0], first_y), (first_x, first_y))
+        )
+        parts.append(f'<polygon points="{over} {corner}" fill="var(--within)" opacity="0.06"/>')
+    parts.append(_axes(scale, f"bias: {baseline.fairness_metric}", baseline.performance_metric))
+    if frontier is not None:
+        keep = np.flatnonzero(frontier.pareto)
+        keep = keep[np.argsort(frontier.bias[keep])]
+        parts.append(
+            f'<polyline points="{scale.line(frontier.bias[keep], frontier.performance[keep])}" '
+            'fill="none" stroke="var(--dot)" stroke-width="1.5" stroke-dasharray="5 3"/>'
+        )
+    parts.append(
+        f'<polyline points="{scale.line(baseline.bias, baseline.performance)}" fill="none" '
+        'stroke="var(--violated)" stroke-width="2"/>'
+    )
+    for x, y in zip(baseline.bias, baseline.performance, strict=True):
+        px, py = scale.at(float(x), float(y))
+        parts.append(f'<circle cx="{px}" cy="{py}" r="2.5" fill="var(--violated)"/>')
+    px, py = scale.at(first_x, first_y)
+    parts.append(f'<text x="{px - 6}" y="{py - 7}" text-anchor="end" class="t">original</text>')
+    for k, (label, y, x, region) in enumerate(points):
+        if not (np.isfinite(x) and np.isfinite(y)):
+            continue
+        px, py = scale.at(x, y)
+        colour = COLOURS.get(region or "", "var(--undefined)")
+        if k < len(intervals) and np.isfinite(np.ravel(intervals[k])).all():
+            (y_low, y_high), (x_low, x_high) = intervals[k]
+            clip = _Scale(scale.x, scale.y)
+            left, _ = clip.at(max(x_low, scale.x[0]), y)
+            right, _ = clip.at(min(x_high, scale.x[1]), y)
+            _, low = clip.at(x, max(y_low, scale.y[0]))
+            _, high = clip.at(x, min(y_high, scale.y[1]))
+            parts.append(
+                f'<path d="M{left} {py}H{right}M{px} {low}V{high}" stroke="{colour}" opacity="0.6"/>'
+            )
+        parts.append(
+            f'<circle cx="{px}" cy="{py}" r="5" fill="{colour}"><title>{escape(label)}: '
+            f"{escape(region or 'no region')}</title></circle>"
+            f'<text x="{px + 8}" y="{py + 4}" class="t">{escape(label)}</text>'
+        )
+    return _svg("".join(parts), "performance against bias")
+
+
+def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
+    """Draw one column of a sweep over its parameter, the chosen value marked."""
+    name = tuning.parameters[0]
+    x = np.asarray(tuning.curve[name], dtype=np.float64)
+    y = np.asarray(tuning.curve[what], dtype=np.float64)
+    known = np.isfinite(x) & np.isfinite(y)
+    order = np.argsort(x[known], kind="stable")
+    x, y = x[known][order], y[known][order]
+    scale = _Scale(_around(x), _around(y))
+    parts = [
+        _axes(scale, name, what),
+        f'<polyline points="{scale.line(x, y)}" fill="none" stroke="var(--dot)" stroke-width="2"/>',
+    ]
+    for a, b in zip(x, y, strict=True):
+        px, py = scale.at(float(a), float(b))
+        parts.append(f'<circle cx="{px}" cy="{py}" r="2.5" fill="var(--dot)"/>')
+    if tuning.chosen is not None:
+        at = np.flatnonzero(x == float(tuning.chosen[name]))
+        if at.size:
+            px, py = scale.at(float(x[at[0]]), float(y[at[0]]))
+            parts.append(
+                f'<circle cx="{px}" cy="{py}" r="6" fill="none" stroke="var(--violated)" '
+                f'stroke-width="2"/><text x="{px + 9}" y="{py - 6}" class="t">chosen</text>'
+            )
+    return _svg("".join(parts), f"{what} over {name}")
+
+
+def tradeoff_page(verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str) -> str:
+    """Turn verdicts (attribute, method, verdict) into one page."""
+    sections = []
+    for key in dict.fromkeys((a, v.baseline.fairness_metric) for a, _, v in verdicts):
+        mine = [(m, v) for a, m, v in verdicts if (a, v.baseline.fairness_metric) == key]
+        first = mine[0][1]
+        sections.append(
+            {
+                "attribute": key[0],
+                "fairness": key[1],
+                "rows": mine,
+                "baseline": first.baseline,
+                "frontier": first.frontier,
+                "plane": plane_svg(
+                    first.baseline,
+                    [(m, v.performance, v.bias, v.region) for m, v in mine],
+                    frontier=first.frontier,
+                    intervals=[(v.performance_interval, v.bias_interval) for _, v in mine],
+                ),
+                "notes": list(dict.fromkeys((m, n) for m, v in mine for n in v.notes)),
+            }
+        )
+    page = environment().get_template("tradeoff.html")
+    return str(page.render(title=title, sections=sections))
+
+
+def tuning_page(tuning: "Tuning", *, title: str, verdict: "TradeOff | None" = None) -> str:
+    """Turn a sweep into one page."""
+    curves = []
+    if len(tuning.parameters) == 1:
+        try:
+            curves = [curve_svg(tuning, w) for w in ("objective", "performance", "bias")]
+        except (TypeError, ValueError):
+            curves = []  # words instead of numbers have no axis
+    names = tuning.parameters
+    points = [
+        (
+            ", ".join(f"{n}={row[n]}" for n in names) if i == _best(tuning) else "",
+            row["performance"],
+            row["bias"],
+            row["region"],
+        )
+        for i, row in enumerate(tuning.curve.to_dict("records"))
+    ]
+    page = environment().get_template("tune.html")
+    return str(
+        page.render(
+            title=title,
+            tuning=tuning,
+            rows=tuning.curve.to_dict("records"),
+            curves=curves,
+            plane=plane_svg(tuning.baseline, points),
+            verdict=verdict,
+        )
+    )
+
+
+def _best(tuning: "Tuning") -> int:
+    if tuning.chosen is None:
+        return -1
+    mask = np.ones(len(tuning.curve), dtype=bool)
+    for name, value in tuning.chosen.items():
+        mask &= (tuning.curve[name] == value).to_numpy()
+    return int(np.flatnonzero(mask)[0])

@@ -1,0 +1,141 @@
+"""``isonomy tradeoff`` and ``isonomy tune`` as users run them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isonomy.tradeoff import REGIONS, judge
+
+
+def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "isonomy", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr + done.stdout
+    return done
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    n = 3000
+    s = rng.choice(["F", "M"], n)
+    y = rng.uniform(size=n) < 0.35 + 0.1 * (s == "M")
+    score = np.clip(0.25 + 0.4 * y + 0.15 * (s == "M") + rng.normal(0, 0.2, n), 0, 1)
+    base = score > 0.5
+    pred = score > np.where(s == "M", 0.57, 0.45)
+    path = tmp_path_factory.mktemp("tradeoff") / "people.csv"
+    pd.DataFrame(
+        {
+            "y": np.where(y, "good", "bad"),
+            "first": np.where(base, "good", "bad"),
+            "second": np.where(pred, "good", "bad"),
+            "all_bad": "bad",
+            "score": score.round(4),
+            "sex": s,
+        }
+    ).to_csv(path, index=False)
+    return path
+
+
+def options(file: Path) -> list[str]:
+    return [
+        "tradeoff", str(file), "--label", "y", "--base", "first", "--prediction", "second",
+        "--sensitive", "sex", "--privileged", "sex=M", "--favorable", "good",
+    ]  # fmt: skip
+
+
+def test_file_of_predictions(file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = run(
+        *options(file), "--prediction", "all_bad", "--score", "score",
+        "--json", str(tmp_path / "out.json"), "--html", str(page), "--resamples", "200",
+    )  # fmt: skip
+    content = json.loads((tmp_path / "out.json").read_text())
+    first, constant = content["tradeoffs"]
+    frame = pd.read_csv(file)
+    same = judge(
+        frame["y"], frame["first"], frame["second"], sensitive_features={"sex": frame["sex"]},
+        favorable="good", privileged="M", resamples=200,
+    )  # fmt: skip
+    assert first["region"] == same.region
+    assert first["area"] == same.area or same.area != same.area
+    assert first["probability"] == same.probability
+    assert constant["constant"] is True
+    assert len(first["frontier"]["bias"]) == 21
+    assert {"name", "attribute", "value", "low", "high", "verdict", "reason"} <= set(
+        content["metrics"][0]
+    )
+    assert first["region"] in done.stdout
+    text = page.read_text()
+    assert "<svg" in text
+    assert "http" not in text.replace("http://www.w3.org", "")
+    assert "no use" in text
+
+
+def test_json_on_standard_output_and_exit_codes(file: Path) -> None:
+    done = run(*options(file), "--json", "-", "--resamples", "0")
+    content = json.loads(done.stdout)
+    region = content["tradeoffs"][0]["region"]
+    assert region in REGIONS
+    run(*options(file), "--resamples", "0", "--fail-on", region, code=1)
+    assert "must name a region" in run(*options(file), "--fail-on", "bad", code=2).stderr
+    wrong = run("tradeoff", str(file), "--label", "y", "--base", "frst", "--prediction", "second",
+                "--sensitive", "sex", code=2)  # fmt: skip
+    assert "did you mean 'first'" in wrong.stderr
+    assert "--sensitive" in run("tradeoff", str(file), code=2).stderr
+
+
+def test_mitigators_on_a_dataset(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    run(
+        "tradeoff", "synthetic(n=1500)", "--mitigator", "reweighing", "--mitigator",
+        "fairness_constrained_thresholds", "--sensitive", "group", "--fairness", "spd",
+        "--fairness", "eod", "--resamples", "50", "--json", str(out),
+    )  # fmt: skip
+    content = json.loads(out.read_text())
+    assert [t["method"] for t in content["tradeoffs"]].count("reweighing") == 2
+    assert all(t["frontier"] for t in content["tradeoffs"])
+
+
+def test_tune(tmp_path: Path) -> None:
+    out, page, cache = tmp_path / "t.json", tmp_path / "t.html", tmp_path / "sweep.jsonl"
+    arguments = [
+        "tune", "prejudice_remover", "synthetic(n=1500)", "--sensitive", "group",
+        "--param", "eta=0:40:20", "--cache", str(cache), "--json", str(out), "--html", str(page),
+    ]  # fmt: skip
+    done = run(*arguments)
+    assert "tuning prejudice_remover" in done.stderr  # the progress bar
+    assert "chosen: eta" in done.stdout
+    content = json.loads(out.read_text())
+    assert [row["eta"] for row in content["curve"]] == [0, 20, 40]
+    assert content["chosen"]["eta"] in (0, 20, 40)
+    assert content["test"]["region"] in REGIONS
+    assert page.read_text().count("<svg") == 4
+    assert len(cache.read_text().splitlines()) == 3
+    run(*arguments)
+    assert len(cache.read_text().splitlines()) == 3  # resumed: nothing new
+
+
+def test_tune_says_what_is_wrong() -> None:
+    for arguments, words in (
+        (["--param", "etta=0:1:1"], "did you mean 'eta'"),
+        (["--param", "eta=5:1:1"], "must rise from LOW to HIGH"),
+        (["--param", "eta"], "NAME=LOW:HIGH:STEP"),
+        ([], "At least one parameter"),
+    ):
+        done = run(
+            "tune", "prejudice_remover", "synthetic(n=500)", "--sensitive", "group", *arguments,
+            code=2,
+        )  # fmt: skip
+        assert words in done.stderr
+    done = run(
+        "tune", "fairness_constrained_thresholds", "synthetic(n=800)", "--sensitive", "group",
+        "--param", "tolerance=0,0.1", "--min-performance", "1", code=1,
+    )  # fmt: skip
+    assert "No setting is feasible" in done.stdout.replace("\n", " ")
