@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import MISSING, listed, match_values, resolve_favorable
+from isonomy._validate import MISSING, check_same_order, listed, match_values, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics import tally
 
@@ -95,6 +95,14 @@ class Counts:
         privileged : value, collection or mapping of attribute to value(s), optional
             The groups the others are compared with.
         """
+        several = sensitive_features if isinstance(sensitive_features, Mapping) else {}
+        for name, other in (
+            ("y_pred", y_pred),
+            ("sensitive_features", sensitive_features),
+            *((f"sensitive_features[{k!r}]", column) for k, column in several.items()),
+            ("sample_weight", sample_weight),
+        ):
+            check_same_order(y_true, other, name=name, to="y_true")
         cells = tally.from_arrays(y_true, y_pred, sensitive_features, sample_weight)
         return cls.from_cells(cells, favorable=favorable, privileged=privileged)
 

@@ -328,6 +328,23 @@ def test_scores_with_odd_labels_and_weights() -> None:
     assert value["a", "roc_auc"] == pytest.approx(get_metric("auc")(y[:200], score[:200]))
 
 
+@pytest.mark.parametrize("what", ["y_pred", "sensitive_features", "sample_weight", "score"])
+def test_rows_in_another_order_are_refused(predictions: pd.DataFrame, what: str) -> None:
+    given = {
+        "y_pred": predictions["yhat"],
+        "sensitive_features": predictions[["sex"]],
+        "sample_weight": predictions["weight"],
+        "score": predictions["score"],
+    }
+    turned = {**given, what: given[what][::-1]}
+    with pytest.raises(InputError, match=f"y_true and {what}.* must have their rows in one order"):
+        audit(predictions["y"], favorable="good", **turned)
+    # the index is looked at, not used: arrays and other indexes go by position
+    elsewhere = {**given, what: given[what].set_axis(range(5000, 7000))}
+    same = audit(predictions["y"], favorable="good", **elsewhere).frame()
+    pd.testing.assert_frame_equal(same, audit(predictions["y"], favorable="good", **given).frame())
+
+
 def test_too_few_resamples(predictions: pd.DataFrame) -> None:
     with pytest.raises(InputError, match="at least 100"):
         audit([0, 1], [0, 1], sensitive_features=["a", "b"], resamples=10)
