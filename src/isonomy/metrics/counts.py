@@ -325,6 +325,13 @@ class Counts:
                 f"Counts can be added when their favourable labels agree; these are "
                 f"{listed(self.favorable)} and {listed(other.favorable)}."
             )
+        for attribute in self.privileged.keys() & other.privileged.keys():
+            mine, theirs = self.privileged[attribute], other.privileged[attribute]
+            if set(mine) != set(theirs):
+                raise InputError(
+                    f"Counts can be added when their privileged values agree; those of "
+                    f"{attribute} are {listed(mine)} and {listed(theirs)}."
+                )
         classes = tuple(sorted({*self.classes, *other.classes}, key=tally.sort_key))
         groups = tuple(sorted({*self.groups, *other.groups}, key=tally.sort_key))
         a, b = self._spread(groups, classes), other._spread(groups, classes)
