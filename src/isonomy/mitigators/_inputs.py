@@ -101,7 +101,7 @@ def replace_columns(X: Any, positions: Sequence[int], columns: Sequence[Any]) ->
             for p, values in zip(positions, columns, strict=True)
         ]
         return frame.with_columns(*fresh).to_native()
-    whole = X.toarray() if sparse.issparse(X) else np.array(X)
+    whole = X.toarray() if sparse.issparse(X) else np.array(X)  # type: ignore[attr-defined]
     for p, values in zip(positions, columns, strict=True):
         whole[:, p] = values
     return whole
