@@ -142,6 +142,22 @@ def test_verdicts(a: int, b: int, n: int, verdict: str, because: str) -> None:
     assert because in row.reason
 
 
+@pytest.mark.parametrize("groups", [2, 3])
+def test_a_ratio_that_is_mostly_undefined_is_no_evidence(groups: int) -> None:
+    y, yhat, s = rows(0, 1, 300)  # one selected: a resample in three has none to divide by
+    if groups == 3:
+        s = np.where(np.arange(s.size) % 300 < 150, s, "c")
+        yhat = np.where(s == "b", 0, yhat)
+        yhat[np.flatnonzero(s == "c")[0]] = 1
+    found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["di"])
+    findings = [f for f in (*found.metrics, *found.comparisons) if f.name == "disparate_impact"]
+    judged = [f for f in findings if np.isinf(f.value)]
+    assert judged
+    for f in judged:
+        assert f.verdict == "insufficient evidence"
+        assert "of the resamples" in f.reason
+
+
 def test_a_ratio_is_judged_from_both_sides() -> None:
     y, yhat, s = rows(2000, 5000, 10_000)
     found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["di"])
