@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy.errors import InputError, MissingExtra, UnknownName
@@ -14,6 +15,7 @@ from isonomy.errors import InputError, MissingExtra, UnknownName
 __all__ = [
     "MISSING",
     "check_length",
+    "check_same_order",
     "check_weight",
     "listed",
     "match_values",
@@ -63,6 +65,20 @@ def check_length(name: str, length: int, other: str, expected: int) -> None:
         raise InputError(
             f"{name} and {other} must have the same number of rows; "
             f"{name} has {length:,} and {other} has {expected:,}."
+        )
+
+
+def check_same_order(first: Any, other: Any, *, name: str, to: str = "X") -> None:
+    """Raise where two pandas objects hold the same rows in another order."""
+    mine, theirs = getattr(first, "index", None), getattr(other, "index", None)
+    if not isinstance(mine, pd.Index) or not isinstance(theirs, pd.Index):
+        return
+    if mine.equals(theirs) or len(mine) != len(theirs):
+        return
+    if mine.is_unique and theirs.is_unique and bool(mine.isin(theirs).all()):
+        raise InputError(
+            f"{to} and {name} must have their rows in one order; their indexes hold the same rows "
+            f"in different orders: use {name}.loc[{to}.index]."
         )
 
 

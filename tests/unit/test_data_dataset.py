@@ -181,3 +181,19 @@ def test_parameters_in_brackets() -> None:
     data = load("synthetic(n=50, random_state=3)")
     assert len(data) == 50
     pd.testing.assert_frame_equal(data.X, load("synthetic", n=50, random_state=3).X)
+
+
+def test_a_feature_called_weight_is_not_overwritten() -> None:
+    frame = pd.DataFrame(
+        {"sex": ["f", "m"] * 2, "weight": [50, 60, 70, 80], "w": [1.0, 2, 3, 4], "y": [0, 1, 1, 0]}
+    )
+    data = Dataset.from_frame(frame, label="y", sensitive_features="sex", weight="w")
+    table = data.frame()
+    assert table["weight"].tolist() == [50, 60, 70, 80]
+    assert table["weight (row)"].tolist() == [1, 2, 3, 4]
+
+
+def test_somebody_is_unprivileged() -> None:
+    frame = pd.DataFrame({"sex": ["f", "m"], "y": [0, 1]})
+    with pytest.raises(InputError, match="must be unprivileged; all of 'm' and 'f'"):
+        Dataset.from_frame(frame, label="y", sensitive_features="sex", privileged=["m", "f"])

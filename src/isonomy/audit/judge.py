@@ -169,10 +169,14 @@ def gap(
         )
     known = {"compare": how} if "compare" in metric.parameters else {}
     value = float(metric.fn(counts, **{**metric.parameters, **known}))
-    low, high = _around(value, *percentile_interval(metric(drawn, **known), level=level))
+    samples = metric(drawn, **known)
+    low, high = _around(value, *percentile_interval(samples, level=level))
+    lost = np.isnan(samples).mean()
     rows = None if metric.denominators is None else int(metric.denominators(counts, compare=how))
     reason = metric.undefined(counts, **known)
-    verdict, why = _verdict(value, float(low), float(high), accept, rows, metric.goal == "one")
+    verdict, why = _verdict(
+        value, float(low), float(high), accept, rows, metric.goal == "one", lost, level
+    )
     comparison = "unprivileged vs privileged" if how == "privileged" else "largest vs smallest"
     return Finding(
         name=metric.name,
@@ -202,6 +206,8 @@ def _verdict(
     accept: tuple[float, float] | None,
     rows: int | None,
     ratio: bool,
+    lost: float,
+    level: float,
 ) -> tuple[Verdict | None, str | None]:
     if np.isnan(value):
         return "undefined", "0 / 0"
@@ -209,6 +215,8 @@ def _verdict(
         return None, None
     if rows is not None and rows < FEWEST_ROWS:
         return "insufficient evidence", f"a rate rests on {rows} rows, fewer than {FEWEST_ROWS}"
+    if lost > (1 - level) / 2:  # those resamples could lie anywhere, beyond either end too
+        return "insufficient evidence", f"it is undefined in {lost:.0%} of the resamples"
     text = f"{accept[0]:.3g} to {accept[1]:.3g}" if ratio else f"±{accept[1]:.3g}"
     if accept[0] != -accept[1] and not ratio:
         text = f"{accept[0]:.3g} to {accept[1]:.3g}"
@@ -237,16 +245,16 @@ def each_group(
         if metric.kind != "group" or metric.parameters.get("compare", "none") is not None:
             continue  # without groups to compare, or a variant that compares in its own way
         values = np.atleast_1d(metric.fn(counts, compare="each"))
-        low, high = _around(
-            values, *percentile_interval(metric(drawn, compare="each"), level=level)
-        )
+        samples = metric(drawn, compare="each")
+        low, high = _around(values, *percentile_interval(samples, level=level))
+        lost = np.isnan(samples).mean(axis=0)
         for k, name in enumerate(names):
             pair = _pair(counts, counts.labels().index(name))
             assert metric.denominators is not None
             rows = int(metric.denominators(pair, compare="privileged"))
             verdict, why = _verdict(
                 float(values[k]), float(low[k]), float(high[k]), accept.get(metric.name), rows,
-                metric.goal == "one",
+                metric.goal == "one", float(lost[k]), level,
             )  # fmt: skip
             if verdict == "undefined":
                 why = metric.undefined(pair, compare="privileged") or why

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import check_length
+from isonomy._validate import check_length, check_same_order
 from isonomy.audit import judge
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.unexamined import looks_protected
@@ -100,6 +100,7 @@ def audit(
     )
     table, exact = None, None
     if score is not None:
+        check_same_order(y_true, score, name="score", to="y_true")
         table, exact = _score_table(y_true, score, sample_weight, columns, counts)
     wanted = None if metrics is None else [get_metric(m) for m in metrics]
     alone: dict[str, tuple[float, str]] = {}

@@ -14,6 +14,7 @@ from isonomy._validate import (
     MISSING,
     check_length,
     check_weight,
+    listed,
     match_values,
     resolve_favorable,
     unknown_name,
@@ -136,6 +137,12 @@ class Dataset:
             )
             for attribute, values in self.privileged.items()
         }
+        for attribute, values in privileged.items():
+            if len(values) == len(self.groups(attribute)):
+                raise InputError(
+                    f"At least one value of {attribute!r} must be unprivileged; all of "
+                    f"{listed(values)} were named privileged."
+                )
         settle(self, "privileged", privileged)
         if self.weight is not None:
             weight = check_weight(self.weight, name="weight")
@@ -222,7 +229,8 @@ class Dataset:
         """Give one table: columns of X and aside, derived attributes, the weight and the label.
 
         An attribute that was derived from a column of its own name (an age band from an age)
-        appears as ``name (group)``.
+        appears as ``name (group)``, and the weight of the rows as ``weight (row)`` where a feature
+        is called weight.
         """
         table: dict[Any, Any] = dict(self.X.items())
         if self.aside is not None:
@@ -234,7 +242,7 @@ class Dataset:
             elif not column.equals(table[attribute]):
                 table[f"{attribute} (group)"] = column
         if self.weight is not None:
-            table["weight"] = np.asarray(self.weight)
+            table["weight (row)" if "weight" in table else "weight"] = np.asarray(self.weight)
         table[self.y.name] = self.y
         return pd.DataFrame(table, index=self.X.index)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import MISSING, listed, match_values, resolve_favorable
+from isonomy._validate import MISSING, check_same_order, listed, match_values, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics import tally
 
@@ -95,6 +95,14 @@ class Counts:
         privileged : value, collection or mapping of attribute to value(s), optional
             The groups the others are compared with.
         """
+        several = sensitive_features if isinstance(sensitive_features, Mapping) else {}
+        for name, other in (
+            ("y_pred", y_pred),
+            ("sensitive_features", sensitive_features),
+            *((f"sensitive_features[{k!r}]", column) for k, column in several.items()),
+            ("sample_weight", sample_weight),
+        ):
+            check_same_order(y_true, other, name=name, to="y_true")
         cells = tally.from_arrays(y_true, y_pred, sensitive_features, sample_weight)
         return cls.from_cells(cells, favorable=favorable, privileged=privileged)
 
@@ -317,6 +325,13 @@ class Counts:
                 f"Counts can be added when their favourable labels agree; these are "
                 f"{listed(self.favorable)} and {listed(other.favorable)}."
             )
+        for attribute in self.privileged.keys() & other.privileged.keys():
+            mine, theirs = self.privileged[attribute], other.privileged[attribute]
+            if set(mine) != set(theirs):
+                raise InputError(
+                    f"Counts can be added when their privileged values agree; those of "
+                    f"{attribute} are {listed(mine)} and {listed(theirs)}."
+                )
         classes = tuple(sorted({*self.classes, *other.classes}, key=tally.sort_key))
         groups = tuple(sorted({*self.groups, *other.groups}, key=tally.sort_key))
         a, b = self._spread(groups, classes), other._spread(groups, classes)

@@ -17,7 +17,6 @@ __all__ = [
     "GroupEncoder",
     "as_matrix",
     "as_vector",
-    "check_same_order",
     "column_names",
     "drop_columns",
     "find_columns",
@@ -102,7 +101,7 @@ def replace_columns(X: Any, positions: Sequence[int], columns: Sequence[Any]) ->
             for p, values in zip(positions, columns, strict=True)
         ]
         return frame.with_columns(*fresh).to_native()
-    whole = np.array(X)
+    whole = X.toarray() if sparse.issparse(X) else np.array(X)  # type: ignore[attr-defined]
     for p, values in zip(positions, columns, strict=True):
         whole[:, p] = values
     return whole
@@ -169,20 +168,6 @@ def as_vector(values: Any, *, name: str) -> NDArray[Any]:
     if vector.dtype.kind in "fO" and bool(pd.isna(vector).any()):
         raise InputError(f"{name} must not be missing; drop the rows where it is.")
     return vector
-
-
-def check_same_order(X: Any, other: Any, *, name: str) -> None:
-    """Raise where two pandas objects hold the same rows in another order."""
-    mine, theirs = getattr(X, "index", None), getattr(other, "index", None)
-    if not isinstance(mine, pd.Index) or not isinstance(theirs, pd.Index):
-        return
-    if mine.equals(theirs) or len(mine) != len(theirs):
-        return
-    if mine.is_unique and theirs.is_unique and bool(mine.isin(theirs).all()):
-        raise InputError(
-            f"X and {name} must have their rows in one order; their indexes hold the same rows in "
-            f"different orders: use {name}.loc[X.index]."
-        )
 
 
 def read_sensitive(values: Any) -> tuple[tuple[Any, ...], list[NDArray[Any]]]:

@@ -27,12 +27,18 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from isonomy._registry import Registry
-from isonomy._validate import check_length, check_weight, listed, resolve_favorable, unknown_name
+from isonomy._validate import (
+    check_length,
+    check_same_order,
+    check_weight,
+    listed,
+    resolve_favorable,
+    unknown_name,
+)
 from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
 from isonomy.mitigators._inputs import (
     GroupEncoder,
     as_vector,
-    check_same_order,
     column_names,
     find_columns,
 )

@@ -28,8 +28,8 @@ class Reweighing(PreProcessor):
     weights     as above                    the same
     empty cell  a division by zero          refused, in both protocols: a group without one
                                             of the labels cannot be balanced by weights
-    groups      privileged against the      each group by itself
-                rest                        (with two groups the same)
+    groups      each group by itself; the       the same
+                study had two
     ==========  ==========================  ================================================
 
     Attributes

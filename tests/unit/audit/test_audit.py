@@ -142,6 +142,22 @@ def test_verdicts(a: int, b: int, n: int, verdict: str, because: str) -> None:
     assert because in row.reason
 
 
+@pytest.mark.parametrize("groups", [2, 3])
+def test_a_ratio_that_is_mostly_undefined_is_no_evidence(groups: int) -> None:
+    y, yhat, s = rows(0, 1, 300)  # one selected: a resample in three has none to divide by
+    if groups == 3:
+        s = np.where(np.arange(s.size) % 300 < 150, s, "c")
+        yhat = np.where(s == "b", 0, yhat)
+        yhat[np.flatnonzero(s == "c")[0]] = 1
+    found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["di"])
+    findings = [f for f in (*found.metrics, *found.comparisons) if f.name == "disparate_impact"]
+    judged = [f for f in findings if np.isinf(f.value)]
+    assert judged
+    for f in judged:
+        assert f.verdict == "insufficient evidence"
+        assert "of the resamples" in f.reason
+
+
 def test_a_ratio_is_judged_from_both_sides() -> None:
     y, yhat, s = rows(2000, 5000, 10_000)
     found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["di"])
@@ -326,6 +342,23 @@ def test_scores_with_odd_labels_and_weights() -> None:
     value = {(r.group, r.name): r.value for r in light.groups}
     assert np.isnan(value["b", "roc_auc"])
     assert value["a", "roc_auc"] == pytest.approx(get_metric("auc")(y[:200], score[:200]))
+
+
+@pytest.mark.parametrize("what", ["y_pred", "sensitive_features", "sample_weight", "score"])
+def test_rows_in_another_order_are_refused(predictions: pd.DataFrame, what: str) -> None:
+    given = {
+        "y_pred": predictions["yhat"],
+        "sensitive_features": predictions[["sex"]],
+        "sample_weight": predictions["weight"],
+        "score": predictions["score"],
+    }
+    turned = {**given, what: given[what][::-1]}
+    with pytest.raises(InputError, match=f"y_true and {what}.* must have their rows in one order"):
+        audit(predictions["y"], favorable="good", **turned)
+    # the index is looked at, not used: arrays and other indexes go by position
+    elsewhere = {**given, what: given[what].set_axis(range(5000, 7000))}
+    same = audit(predictions["y"], favorable="good", **elsewhere).frame()
+    pd.testing.assert_frame_equal(same, audit(predictions["y"], favorable="good", **given).frame())
 
 
 def test_too_few_resamples(predictions: pd.DataFrame) -> None:

@@ -327,3 +327,14 @@ def test_more_cells_than_are_brought_back_are_refused(tmp_path, monkeypatch) -> 
     monkeypatch.setattr("isonomy.metrics.query.MOST_CELLS", 12)
     with pytest.raises(InputError, match="must be fewer than 12"):
         Counts.from_query(tmp_path / "p.parquet", **ask)
+
+
+def test_shards_that_disagree_on_privilege_are_refused() -> None:
+    rows = ([1, 0], [1, 0])
+    one, two = (
+        Counts.from_labels(*rows, sensitive_features=["a", "b"], privileged=p) for p in "ab"
+    )
+    with pytest.raises(InputError, match="privileged values agree; those of group are 'a' and 'b'"):
+        one + two
+    none = Counts.from_labels(*rows, sensitive_features=["a", "b"])
+    assert (none + two).privileged == (two + none).privileged == {"group": ("b",)}

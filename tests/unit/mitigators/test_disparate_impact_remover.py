@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from isonomy.errors import InputError
 from isonomy.mitigators import DisparateImpactRemover
@@ -131,3 +132,15 @@ def test_frames_keep_words_and_lose_the_protected_column() -> None:
     assert abs(gaps[1]) < 0.1 < gaps[0]
     with pytest.raises(InputError, match="besides the protected"):
         m.resample(X[["sex"]], s, s)
+
+
+def test_sparse_tables_are_repaired_like_dense_ones() -> None:
+    rng = np.random.default_rng(0)
+    s = np.arange(60) % 2
+    X = np.column_stack([s, rng.normal(size=60) + s, rng.integers(0, 3, 60)])
+    y = (X[:, 1] + rng.normal(size=60) > 0.5).astype(int)
+    ask = DisparateImpactRemover(sensitive_columns=0)
+    dense = ask.fit(X, y, sensitive_features=s).predict_proba(X, sensitive_features=s)
+    table = sparse.csr_array(X)
+    thin = ask.fit(table, y, sensitive_features=s).predict_proba(table, sensitive_features=s)
+    np.testing.assert_allclose(thin, dense, rtol=1e-12)

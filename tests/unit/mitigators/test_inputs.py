@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from isonomy._validate import check_same_order
 from isonomy.errors import InputError, UnknownName
 from isonomy.mitigators._inputs import (
     GroupEncoder,
     as_matrix,
     as_vector,
-    check_same_order,
     drop_columns,
     find_columns,
     like,
