@@ -104,6 +104,8 @@ class Audit:
     def violated(self, *names: str) -> tuple[Finding, ...]:
         """Give the findings that violate their threshold, of all metrics or of those named.
 
+        Single groups count too: a group may be far off while the merged gap is within.
+
         A metric that has no threshold here cannot violate it, and asking for it is refused: a
         gate on it would always be open.
         """
@@ -117,7 +119,9 @@ class Audit:
                 f"threshold (--threshold {name}=NUMBER)."
             )
         return tuple(
-            f for f in self.metrics if f.verdict == "violated" and (not wanted or f.name in wanted)
+            f
+            for f in (*self.metrics, *self.comparisons)
+            if f.verdict == "violated" and (not wanted or f.name in wanted)
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -98,6 +98,12 @@ def audit_command(
         raise InputError(
             "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
         )
+    for attribute in _cuts(bins):
+        if attribute not in sensitive:
+            raise InputError(
+                f"--bins cuts protected attributes; {attribute!r} is not one: add "
+                f"--sensitive {attribute}."
+            )
     if print_sql:
         typer.echo(_query(file, label, prediction, sensitive, score, weight, _cuts(bins)))
         return
@@ -116,11 +122,15 @@ def audit_command(
         "resamples": resamples,
         "random_state": seed,
     }
-    named = {"favorable": favorable or None, "privileged": _pairs(privileged) or None}
+    named: dict[str, Any] = {
+        "favorable": favorable or None,
+        "privileged": _pairs(privileged) or None,
+    }
     with messages().status(f"counting {escape(file)} ..."):
         if counts:
-            if score:
-                raise InputError("--score needs rows; leave it out with --counts.")
+            for option, given in (("--score", score), ("--weight", weight), ("--bins", bins)):
+                if given:
+                    raise InputError(f"{option} needs rows; leave it out with --counts.")
             cells = read_counts(file, sensitive, table)
             found = audit_counts(Counts.from_cells(cells, **named), **options)
         else:
@@ -148,7 +158,10 @@ def audit_command(
         write_page(html_file, audit_page(found, title=file))
         screen.print(f"Report: {html_file}", markup=False)
     if violated:
-        names = ", ".join(f"{f.name} ({f.attribute})" for f in violated)
+        names = ", ".join(
+            f"{f.name} ({f.comparison if f in found.comparisons else f.attribute})"
+            for f in violated
+        )
         messages().print(f"isonomy: thresholds violated: {names}", soft_wrap=True, markup=False)
         raise typer.Exit(1)
 

@@ -1,7 +1,7 @@
 """The tensor of counts behind every group-fairness quantity."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -77,6 +77,7 @@ class Counts:
         *,
         sensitive_features: Any,
         sample_weight: ArrayLike | None = None,
+        classes: Sequence[Any] | None = None,
         favorable: Any = None,
         privileged: Any = None,
     ) -> Self:
@@ -90,6 +91,9 @@ class Counts:
             One protected attribute or several; several give their intersections.
         sample_weight : array-like of shape (n,), optional
             Finite weights, none negative.
+        classes : sequence, optional
+            All classes, declared: for a shard, which may then hold one class or one group only
+            and lack the privileged one. Add the shards up before you measure.
         favorable : value or collection of values, optional
             The classes that are good to get; may be left out when labels are 0 / 1.
         privileged : value, collection or mapping of attribute to value(s), optional
@@ -103,8 +107,10 @@ class Counts:
             ("sample_weight", sample_weight),
         ):
             check_same_order(y_true, other, name=name, to="y_true")
-        cells = tally.from_arrays(y_true, y_pred, sensitive_features, sample_weight)
-        return cls.from_cells(cells, favorable=favorable, privileged=privileged)
+        cells = tally.from_arrays(y_true, y_pred, sensitive_features, sample_weight, classes)
+        return cls.from_cells(
+            cells, favorable=favorable, privileged=privileged, shard=classes is not None
+        )
 
     @classmethod
     def from_frame(
@@ -115,6 +121,7 @@ class Counts:
         prediction: str,
         sensitive: str | list[str],
         weight: str | None = None,
+        classes: Sequence[Any] | None = None,
         favorable: Any = None,
         privileged: Any = None,
     ) -> Self:
@@ -125,8 +132,10 @@ class Counts:
         PySpark) are grouped by their own engine, and only the cells come back.
         """
         names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-        cells = tally.from_frame(frame, label, prediction, names, weight)
-        return cls.from_cells(cells, favorable=favorable, privileged=privileged)
+        cells = tally.from_frame(frame, label, prediction, names, weight, classes)
+        return cls.from_cells(
+            cells, favorable=favorable, privileged=privileged, shard=classes is not None
+        )
 
     @classmethod
     def from_query(
@@ -139,6 +148,7 @@ class Counts:
         weight: str | None = None,
         table: str | None = None,
         bins: Mapping[str, Sequence[float]] | None = None,
+        classes: Sequence[Any] | None = None,
         favorable: Any = None,
         privileged: Any = None,
     ) -> Self:
@@ -157,16 +167,23 @@ class Counts:
         names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
         from isonomy.metrics.query import from_query
 
-        cells = from_query(source, label, prediction, names, weight, table, bins)
-        return cls.from_cells(cells, favorable=favorable, privileged=privileged)
+        cells = from_query(source, label, prediction, names, weight, table, bins, classes)
+        return cls.from_cells(
+            cells, favorable=favorable, privileged=privileged, shard=classes is not None
+        )
 
     @classmethod
     def from_cells(
-        cls, cells: "tally.Cells", *, favorable: Any = None, privileged: Any = None
+        cls,
+        cells: "tally.Cells",
+        *,
+        favorable: Any = None,
+        privileged: Any = None,
+        shard: bool = False,
     ) -> Self:
         """Build the tensor from cells that are already counted (see ``isonomy.metrics.tally``)."""
         named = resolve_favorable(cells.classes, favorable)
-        chosen = _resolve_privileged(privileged, cells.attributes, cells.groups)
+        chosen = _resolve_privileged(privileged, cells.attributes, cells.groups, shard)
         return cls(
             n=cells.n,
             attributes=cells.attributes,
@@ -402,7 +419,10 @@ class Counts:
 
 
 def _resolve_privileged(
-    privileged: Any, attributes: tuple[str, ...], groups: tuple[tuple[Any, ...], ...]
+    privileged: Any,
+    attributes: tuple[str, ...],
+    groups: tuple[tuple[Any, ...], ...],
+    shard: bool,
 ) -> dict[str, tuple[Any, ...]]:
     """Turn what a user gave into attribute -> values that occur."""
     if privileged is None:
@@ -418,6 +438,10 @@ def _resolve_privileged(
     for attribute, wanted in privileged.items():
         name = match_values(attribute, attributes, what="attribute")[0]
         known = sorted({g[attributes.index(name)] for g in groups}, key=tally.sort_key)
+        if shard:  # the others may hold what this one lacks
+            several = isinstance(wanted, Collection) and not isinstance(wanted, str | bytes)
+            out[name] = tuple(wanted) if several else (wanted,)
+            continue
         out[name] = match_values(wanted, known, what=f"value of {name}")
         if len(out[name]) == len(known):
             raise InputError(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy._validate import MISSING
-from isonomy.errors import InputError
+from isonomy.errors import InputError, UndefinedError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import METRICS, Goal, Metric
 from isonomy.metrics.rates import RATES, divide
@@ -133,6 +133,13 @@ def _why(counts: Counts, *, compare: str | None, rates: Sequence[str], ratio: bo
         empty = [label for label, n in zip(groups.labels(), rows, strict=True) if n == 0]
         if empty and (chosen != "max_min" or rows.size - len(empty) < 2):
             return f"group {empty[0]!r} has no {rate.of}"
+        idle = [
+            label
+            for label, weight in zip(groups.labels(), rate.denominator(groups), strict=True)
+            if weight == 0 and label not in empty
+        ]
+        if idle and (chosen != "max_min" or rows.size - len(empty) - len(idle) < 2):
+            return f"all {rate.of} of group {idle[0]!r} have the weight 0"
         if ratio:
             values = rate(groups)
             bottom = np.nanmax(values) if chosen == "max_min" else values[-1]
@@ -379,5 +386,7 @@ for _name, _alpha, _more in (
 def worst_group(counts: Counts, rate: str, *, lowest: bool = True) -> tuple[Any, ...]:
     """Name the group whose rate is lowest (or highest)."""
     values = RATES[rate](counts)
+    if np.isnan(values).all():
+        raise UndefinedError(f"No group has {RATES[rate].of}, so none has the worst {rate}.")
     pick = np.nanargmin(values) if lowest else np.nanargmax(values)
     return counts.groups[int(pick)]

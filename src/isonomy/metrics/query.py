@@ -161,6 +161,7 @@ def from_query(
     weight: str | None,
     table: str | None,
     bins: Bins | None = None,
+    declared: Sequence[Any] | None = None,
 ) -> Cells:
     """Count a file with DuckDB; only the cells come back."""
     import duckdb

@@ -123,9 +123,12 @@ def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
 
 
 def _unify(
-    true: list[Any], pred: list[Any]
+    true: list[Any], pred: list[Any], declared: Sequence[Any] | None = None
 ) -> tuple[tuple[Any, ...], NDArray[np.intp], NDArray[np.intp]]:
     """Order the classes and say where the codes of labels and of predictions go."""
+    coded = true
+    if declared is not None:
+        true = list(dict.fromkeys([*declared, *true]))
     if len(true) > MOST_VALUES:
         raise InputError(
             f"Labels must be classes, {MOST_VALUES} at most; got {len(true):,} values such as "
@@ -153,7 +156,7 @@ def _unify(
     place = {c: i for i, c in enumerate(classes)}
     return (
         classes,
-        np.array([place[v] for v in true], dtype=np.intp),
+        np.array([place[v] for v in coded], dtype=np.intp),
         np.array([place[v] for v in pred], dtype=np.intp),
     )
 
@@ -163,8 +166,9 @@ def from_arrays(
     y_pred: ArrayLike,
     sensitive_features: Any,
     sample_weight: ArrayLike | None = None,
+    declared: Sequence[Any] | None = None,
 ) -> Cells:
-    """Count arrays."""
+    """Count arrays; a shard whose classes are declared may hold one class or one group only."""
     true_column, pred_column = as_column(y_true, "y_true"), as_column(y_pred, "y_pred")
     rows = len(true_column)
     if rows == 0:
@@ -181,7 +185,7 @@ def from_arrays(
         _no_missing(name, int((codes < 0).sum()))
         coded.append((codes, found))
     (true_codes, true_found), (pred_codes, pred_found) = coded
-    classes, true_place, pred_place = _unify(true_found, pred_found)
+    classes, true_place, pred_place = _unify(true_found, pred_found, declared)
 
     joint, levels = _join(columns, rows)
     size = int(np.prod([len(found) for found in levels]))
@@ -198,7 +202,8 @@ def from_arrays(
     order = sorted(range(len(labels)), key=lambda k: sort_key(labels[k]))
     keep = np.flatnonzero(occurs)[order]
     groups = tuple(labels[k] for k in order)
-    _several_groups(tuple(columns), groups)
+    if declared is None:
+        _several_groups(tuple(columns), groups)
     return Cells(
         n=n[keep],
         w=None if weight is None else total(weight)[keep],
@@ -238,7 +243,10 @@ def group_index(
     place = {group: i for i, group in enumerate(groups)}
     size = int(np.prod([len(found) for found in levels]))
     lookup = np.array([place.get(_label(code, levels), -1) for code in range(size)], dtype=np.intp)
-    return lookup[joint]
+    index = lookup[joint]
+    if (index < 0).any():
+        raise InputError("Some rows belong to none of the groups; count and score the same rows.")
+    return index
 
 
 def _label(code: int, levels: list[list[Any]]) -> tuple[Any, ...]:
@@ -275,7 +283,13 @@ def _several_groups(attributes: Sequence[str], groups: Sequence[tuple[Any, ...]]
             )
 
 
-def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weighted: bool) -> Cells:
+def from_rows(
+    rows: Iterable[Sequence[Any]],
+    attributes: Sequence[str],
+    *,
+    weighted: bool,
+    declared: Sequence[Any] | None = None,
+) -> Cells:
     """Lay out rows of ``(*attribute values, y_true, y_pred, n[, w, w2])``, one per cell."""
     table = [[_plain(v) for v in row] for row in rows]
     if not table:
@@ -287,13 +301,14 @@ def from_rows(rows: Iterable[Sequence[Any]], attributes: Sequence[str], *, weigh
     for row in table:
         row[:k] = [MISSING if is_missing(v) else v for v in row[:k]]
     true = sorted({row[k] for row in table}, key=sort_key)
-    classes, _, _ = _unify(true, sorted({row[k + 1] for row in table}, key=sort_key))
+    classes, _, _ = _unify(true, sorted({row[k + 1] for row in table}, key=sort_key), declared)
     groups = tuple(sorted({tuple(row[:k]) for row in table}, key=sort_key))
     for k_th, name in enumerate(attributes):
         found = len({g[k_th] for g in groups})
         if found > MOST_VALUES:
             raise InputError(too_many(name, found))
-    _several_groups(attributes, groups)
+    if declared is None:
+        _several_groups(attributes, groups)
     group_at = {g: i for i, g in enumerate(groups)}
     class_at = {c: i for i, c in enumerate(classes)}
     cells = np.zeros((3, len(groups), len(classes), len(classes)))
@@ -331,7 +346,12 @@ def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
 
 
 def from_frame(
-    frame: Any, label: str, prediction: str, sensitive: Sequence[str], weight: str | None
+    frame: Any,
+    label: str,
+    prediction: str,
+    sensitive: Sequence[str],
+    weight: str | None,
+    declared: Sequence[Any] | None = None,
 ) -> Cells:
     """Count a frame by column names; a lazy one is grouped by its own engine."""
     table = nw.from_native(frame, pass_through=True)
@@ -350,6 +370,7 @@ def from_frame(
             as_column(pick(prediction), prediction),
             {a: as_column(pick(a), a) for a in sensitive},
             None if weight is None else as_column(pick(weight), weight),
+            declared,
         )
     sums = [nw.len().alias("n")]
     if weight:
@@ -373,7 +394,7 @@ def from_frame(
     if weight:
         check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]
-    return from_rows(rows, sensitive, weighted=bool(weight))
+    return from_rows(rows, sensitive, weighted=bool(weight), declared=declared)
 
 
 def check_weight_sums(name: str, absent: Sequence[Any], least: Sequence[Any]) -> None:

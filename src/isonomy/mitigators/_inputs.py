@@ -288,6 +288,11 @@ class GroupEncoder:
                 )
             self.privileged = chosen
         elif len(self.labels) == 2 and rates is not None:
+            if MISSING in self.labels:
+                raise InputError(
+                    f"The privileged group must be named where one of two groups is "
+                    f"{MISSING!r}; the groups are {listed(self.labels)}: pass privileged=..."
+                )
             self.privileged = (self.labels[int(np.argmax(rates))],)
 
     def _by_value(self, privileged: Any) -> tuple[Any, ...]:

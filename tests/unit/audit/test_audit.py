@@ -375,3 +375,24 @@ def test_many_attributes_at_once() -> None:
     assert [f.attribute for f in found.metrics if f.attribute] == list(sensitive)
     with pytest.raises(InputError, match="too many to resample"):
         audit(y, yhat, sensitive_features=sensitive, metrics=["spd"], intersections=True)
+
+
+def test_a_gate_sees_single_groups_too() -> None:
+    # merged, the unprivileged are where the privileged are; one of them is far below
+    n = 2000
+    yhat = np.r_[np.arange(n) % 2, np.ones(n), np.zeros(n)].astype(int)
+    s = np.repeat(["a", "b", "c"], n)
+    y = np.arange(3 * n) % 2
+    found = audit(y, yhat, sensitive_features=s, privileged="a", metrics=["spd"])
+    assert pick(found, "statistical_parity_difference", "group").verdict == "within"
+    assert {f.comparison for f in found.violated("spd")} == {"b vs a", "c vs a"}
+
+
+def test_groups_of_weight_zero_are_named() -> None:
+    y = np.array([0, 1] * 100)
+    s = np.repeat(["a", "b"], 100)
+    found = audit(
+        y, y, sensitive_features=s, privileged="a", metrics=["spd"],
+        sample_weight=np.repeat([1.0, 0.0], 100),
+    )  # fmt: skip
+    assert "weight 0" in pick(found, "statistical_parity_difference", "group").reason
