@@ -186,7 +186,7 @@ def from_query(
     if weight:
         check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]
-    cells = from_rows(rows, sensitive, weighted=bool(weight))
+    cells = from_rows(rows, sensitive, weighted=bool(weight), declared=declared)
     if len(rows) == MOST_CELLS:  # every attribute is small, and their product is not
         raise InputError(
             f"The combinations of {listed(sensitive)}, label and prediction must be fewer than "

@@ -338,3 +338,31 @@ def test_shards_that_disagree_on_privilege_are_refused() -> None:
         one + two
     none = Counts.from_labels(*rows, sensitive_features=["a", "b"])
     assert (none + two).privileged == (two + none).privileged == {"group": ("b",)}
+
+
+@pytest.mark.parametrize("door", ["labels", "frame", "query"])
+def test_a_shard_may_lack_a_class_a_group_and_the_privileged(
+    door: str, predictions: pd.DataFrame, tmp_path
+) -> None:
+    names = {"favorable": "good", "privileged": "M"}
+    one = predictions[(predictions["sex"] == "F") & (predictions["y"] == "bad")]
+    rest = predictions.drop(one.index)
+
+    def count(frame: pd.DataFrame, **more) -> Counts:
+        if door == "labels":
+            return Counts.from_labels(
+                frame["y"], frame["yhat"], sensitive_features=frame["sex"], **names, **more
+            )
+        if door == "frame":
+            return Counts.from_frame(
+                pl.from_pandas(frame).lazy(), **NAMES, sensitive="sex", **names, **more
+            )
+        frame.to_parquet(tmp_path / "shard.parquet")
+        return Counts.from_query(
+            tmp_path / "shard.parquet", **NAMES, sensitive="sex", **names, **more
+        )
+
+    with pytest.raises(InputError):
+        count(one)
+    shards = count(one, classes=["bad", "good"]) + count(rest, classes=["bad", "good"])
+    same(shards, count(predictions))
