@@ -13,7 +13,14 @@ from isonomy.report.html import environment
 if TYPE_CHECKING:
     from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
 
-__all__ = ["curve_svg", "plane_svg", "tradeoff_page", "tuning_page"]
+__all__ = [
+    "area_svg",
+    "curve_svg",
+    "plane_svg",
+    "standalone",
+    "tradeoff_page",
+    "tuning_page",
+]
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +64,10 @@ def _around(*values: Any) -> tuple[float, float]:
 def _ticks(low: float, high: float) -> list[float]:
     step = 10.0 ** np.floor(np.log10((high - low) / 3))
     step *= next(k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= 5)
-    return [float(t) for t in np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step]
+    # adding 0 turns -0 into 0
+    return [
+        float(t) + 0.0 for t in np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+    ]
 
 
 def _axes(scale: _Scale, across: str, up: str) -> str:
@@ -88,6 +98,31 @@ def _svg(body: str, title: str) -> str:
         f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
         f"</style>{body}</svg>"
     )
+
+
+INK = {
+    "violated": "#b3261e",
+    "within": "#1a7f4b",
+    "thin": "#9a6700",
+    "undefined": "#7d3c98",
+    "dot": "#24509e",
+    "soft": "#5d6878",
+    "line": "#dfe3ea",
+}
+"""The colours of our pages, for drawings outside of them."""
+
+
+def standalone(drawing: str) -> str:
+    """Make a drawing that stands in a file of its own: pages bring its colours, a file does not.
+
+    Examples
+    --------
+    >>> standalone('<svg width="9"><rect fill="var(--dot)"/></svg>')
+    '<svg xmlns="http://www.w3.org/2000/svg" width="9"><rect fill="#24509e"/></svg>'
+    """
+    for name, colour in INK.items():
+        drawing = drawing.replace(f"var(--{name})", colour)
+    return drawing.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
 
 
 def plane_svg(
@@ -139,12 +174,12 @@ def plane_svg(
             "{},{}".format(*scale.at(x, y)) for x, y in ((scale.x[0], first_y), (first_x, first_y))
         )
         parts.append(f'<polygon points="{over} {corner}" fill="var(--within)" opacity="0.06"/>')
+        parts.append(_region_words(scale, baseline))
     parts.append(_axes(scale, f"bias: {baseline.fairness_metric}", baseline.performance_metric))
     if frontier is not None:
-        keep = np.flatnonzero(frontier.pareto)
-        keep = keep[np.argsort(frontier.bias[keep])]
+        reach_y, reach_x = frontier.reach()
         parts.append(
-            f'<polyline points="{scale.line(frontier.bias[keep], frontier.performance[keep])}" '
+            f'<polyline points="{scale.line(reach_x, reach_y)}" '
             'fill="none" stroke="var(--dot)" stroke-width="1.5" stroke-dasharray="5 3"/>'
         )
     parts.append(
@@ -177,6 +212,61 @@ def plane_svg(
             f'<text x="{px + 8}" y="{py + 4}" class="t">{escape(label)}</text>'
         )
     return _svg("".join(parts), "performance against bias")
+
+
+def _region_words(scale: _Scale, baseline: "Baseline") -> str:
+    """Write the names of the regions where there is room for them."""
+    left, right = scale.at(scale.x[0], 0)[0], scale.at(scale.x[1], 0)[0]
+    edge, level = scale.at(float(baseline.bias[0]), float(baseline.performance[0]))
+    floor = scale.at(0, scale.y[0])[1]
+    flip = not baseline.larger_is_better
+    ceiling = scale.at(0, scale.y[1])[1]
+    best, worst = (floor - 4, ceiling + 12) if flip else (ceiling + 12, floor - 4)
+    words = [
+        ("win-win", left + 4, best, "start"),
+        ("good", left + 4, level + (-6 if flip else 14), "start"),
+        ("poor", edge - 4, worst, "end"),
+    ]
+    if right - edge > 50:
+        words += [("inverted", right - 2, best, "end"), ("lose-lose", right - 2, worst, "end")]
+    return "".join(
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="t" font-style="italic">'
+        f"{word}</text>"
+        for word, x, y, anchor in words
+    )
+
+
+def area_svg(verdict: "TradeOff") -> str:
+    """Draw a good point, rescaled, and the area between it and the baseline."""
+    scaled = verdict.baseline.normalise(verdict.performance, verdict.bias)
+    x, y = float(scaled.x), float(scaled.y)
+    bx, by = scaled.baseline_x, scaled.baseline_y
+    scale = _Scale(_around(bx, x, 0.0, 1.0), _around(by, y, 0.0, 1.0))
+    parts = [_axes(scale, "bias (rescaled)", "performance (rescaled)")]
+    if verdict.region == "good":
+        rising = bx[::-1], by[::-1]
+        # where the horizontal first meets the line, which need not fall everywhere
+        steps = np.linspace(x, 1.0, 2000)
+        beside = float(steps[np.argmax(np.interp(steps, *rising) >= y)])
+        below = float(np.interp(x, *rising))
+        inside = (rising[0] > x) & (rising[0] < beside)
+        corners_x = [x, *rising[0][inside], beside, x]
+        corners_y = [below, *rising[1][inside], y, y]
+        parts.append(
+            f'<polygon points="{scale.line(np.array(corners_x), np.array(corners_y))}" '
+            'fill="var(--dot)" opacity="0.35"/>'
+        )
+    parts.append(
+        f'<polyline points="{scale.line(bx, by)}" fill="none" stroke="var(--violated)" '
+        'stroke-width="2"/>'
+    )
+    px, py = scale.at(x, y)
+    area = f", area {verdict.area:.4f}" if verdict.area == verdict.area else ""
+    parts.append(
+        f'<circle cx="{px}" cy="{py}" r="5" fill="var(--within)"/>'
+        f'<text x="{px + 8}" y="{py - 6}" class="t">{escape(verdict.region or "")}{area}</text>'
+    )
+    return _svg("".join(parts), "area between the method and the baseline")
 
 
 def curve_svg(tuning: "Tuning", what: str = "objective") -> str:

@@ -138,6 +138,8 @@ class Frontier:
     larger_is_better : bool
     same_rows : bool
         Whether thresholds were chosen on the rows they are judged on (an optimistic frontier).
+    as_is : tuple of (performance, bias) or None
+        The model with one threshold of a half, which needs no choice and can be had as well.
     """
 
     tolerance: Floats
@@ -148,6 +150,7 @@ class Frontier:
     constraint: str
     larger_is_better: bool = True
     same_rows: bool = False
+    as_is: tuple[float, float] | None = None
 
     @property
     def gain(self) -> Floats:
@@ -158,6 +161,18 @@ class Frontier:
     def pareto(self) -> NDArray[np.bool_]:
         """Which of the points no other beats."""
         return pareto(self.gain, self.bias)
+
+    def reach(self) -> tuple[Floats, Floats]:
+        """Give performance and bias of the points that no other beats, the fairest first.
+
+        The model as it is counts among them.
+        """
+        y, x = self.performance, self.bias
+        if self.as_is is not None:
+            y, x = np.append(y, self.as_is[0]), np.append(x, self.as_is[1])
+        keep = np.flatnonzero(pareto(y if self.larger_is_better else -y, x))
+        keep = keep[np.argsort(x[keep], kind="stable")]
+        return y[keep], x[keep]
 
     def performance_at(self, bias: ArrayLike) -> Floats:
         """Give the best performance with at most this bias, NaN where none is that fair.
@@ -171,14 +186,11 @@ class Frontier:
         >>> line.performance_at([0.1, 0.3]).round(6).tolist()
         [0.8, 0.9]
         """
-        keep = np.flatnonzero(self.pareto)
-        keep = keep[np.argsort(self.bias[keep], kind="stable")]
-        x, y = self.bias[keep], self.gain[keep]
+        y, x = self.reach()
         asked = np.asarray(bias, dtype=np.float64)
         # a constraint of 0 is kept up to rounding
         asked = np.where((asked < x[0]) & (asked >= x[0] - 1e-9), x[0], asked)
-        found = np.interp(asked, x, y, left=np.nan)
-        return np.asarray(found if self.larger_is_better else -found)
+        return np.asarray(np.interp(asked, x, y, left=np.nan))
 
     def frame(self) -> pd.DataFrame:
         """Give one row per tolerance."""
@@ -279,6 +291,7 @@ def post_processing_frontier(
     else:
         steps = np.asarray(tolerances, dtype=np.float64).ravel()
     cells = [at(float(t)) for t in steps]
+    plain = judged.expected((judged.score > 0.5).astype(np.float64))
     return Frontier(
         tolerance=steps,
         performance=np.array([float(good(c)) for c in cells]),
@@ -288,6 +301,7 @@ def post_processing_frontier(
         constraint=constraint,
         larger_is_better=good.goal == "max",
         same_rows=fit is None,
+        as_is=(float(good(plain)), float(bias_of(fair, fair(plain)))),
     )
 
 

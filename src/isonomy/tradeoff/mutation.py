@@ -189,8 +189,8 @@ def draw(
 
 def _room(lead: tuple[int, ...], cells: tuple[int, ...]) -> Floats:
     """Make room whose leading axes lie together in memory: sums over the few cells run along them."""
-    room = np.zeros((*cells, *lead))
-    return np.moveaxis(room, range(len(cells)), range(-len(cells), 0))
+    few, many = len(cells), len(lead)
+    return np.zeros((*cells, *lead)).transpose(*range(few, few + many), *range(few))
 
 
 def _weight_shares(counts: Counts, parts: Floats, rng: np.random.Generator) -> Floats:
