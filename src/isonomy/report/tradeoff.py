@@ -289,9 +289,11 @@ def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
         at = np.flatnonzero(x == float(tuning.chosen[name]))
         if at.size:
             px, py = scale.at(float(x[at[0]]), float(y[at[0]]))
+            right = px > WIDTH - 70  # no room on that side
             parts.append(
                 f'<circle cx="{px}" cy="{py}" r="6" fill="none" stroke="var(--violated)" '
-                f'stroke-width="2"/><text x="{px + 9}" y="{py - 6}" class="t">chosen</text>'
+                f'stroke-width="2"/><text x="{px - 9 if right else px + 9}" y="{py - 9}" '
+                f'text-anchor="{"end" if right else "start"}" class="t">chosen</text>'
             )
     return _svg("".join(parts), f"{what} over {name}")
 
