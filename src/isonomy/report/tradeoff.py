@@ -24,7 +24,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-WIDTH, HEIGHT, EDGE = 520.0, 340.0, 46.0
+WIDTH, HEIGHT, EDGE = 520.0, 340.0, 58.0
 COLOURS = {
     "win-win": "var(--within)",
     "good": "var(--within)",
