@@ -27,6 +27,7 @@ class WrappedModel(BaseMitigator):
     """
 
     stage: ClassVar[str] = "in"
+    probabilities_from_estimator: ClassVar[bool] = True
 
     def _inputs(self, X: Any) -> Any:
         """Give the rows as the fitted model wants them."""

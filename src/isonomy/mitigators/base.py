@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from isonomy._registry import Registry
@@ -112,6 +113,7 @@ class BaseMitigator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     multi_group: ClassVar[bool] = False
     multi_class: ClassVar[bool] = False
     uses_estimator: ClassVar[bool] = True
+    probabilities_from_estimator: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -162,6 +164,16 @@ class BaseMitigator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         X, s = self._reopen(X, sensitive_features)
         return self._predict(X, s)
 
+    def _gives_probabilities(self) -> bool:
+        """Say whether there are any: a method that asks its base learner has none where it has."""
+        learner = getattr(self, "estimator_", self.estimator)
+        return (
+            not self.probabilities_from_estimator
+            or learner is None
+            or hasattr(learner, "predict_proba")
+        )
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> NDArray[np.float64]:
         """Give each class's probability, in the order of ``classes_``."""
         X, s = self._reopen(X, sensitive_features)
@@ -354,6 +366,7 @@ class PreProcessor(BaseMitigator):
     """Changes the training data, then fits the base learner on it."""
 
     stage = "pre"
+    probabilities_from_estimator = True
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None

@@ -291,3 +291,15 @@ def test_scores_follow_the_favourable_label_not_the_last_class() -> None:
     m.fit(X, np.where(y == 1, "a", "b"), sensitive_features=s)
     base = LogisticRegression().fit(X, y)
     np.testing.assert_allclose(m.seen_[0], base.predict_proba(X)[:, 1], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["reweighing", "unmitigated", "fair_mask"])
+def test_no_probabilities_where_the_learner_has_none(name: str) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    from isonomy.mitigators import make_mitigator
+
+    assert not hasattr(make_mitigator(name, LinearSVC()), "predict_proba")
+    assert hasattr(make_mitigator(name, LogisticRegression()), "predict_proba")
+    assert hasattr(make_mitigator(name), "predict_proba")
