@@ -309,8 +309,17 @@ class Counts:
                 "privileged in all of" if not mask.any() else "known to be unprivileged in any of"
             )
             raise InputError(f"No group is {which} {listed(self.attributes)}.")
-        index = np.where(mask, 1, np.where(known, 0, 2)).astype(np.intp)
-        out = self._regroup(index, (*names, (MISSING,)))
+        if len(self.groups) == 2:  # nothing to add up, at most to turn round
+            order = slice(None) if mask[1] else slice(None, None, -1)
+            out = replace(
+                self,
+                n=self.n[..., order, :, :],
+                w=None if self.w is None else self.w[..., order, :, :],
+                w2=None if self.w2 is None else self.w2[..., order, :, :],
+            )
+        else:
+            index = np.where(mask, 1, np.where(known, 0, 2)).astype(np.intp)
+            out = self._regroup(index, (*names, (MISSING,)))
         attribute = " & ".join(self.attributes)
         return replace(
             out,

@@ -27,6 +27,7 @@ __all__ = [
     "too_many",
 ]
 
+FEW = 256  # a span of whole numbers that is coded by a table
 MOST_VALUES = 100
 """A column with more values than this is not a protected attribute but a measurement or a name."""
 
@@ -74,6 +75,13 @@ def _factorize(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
         # a level that no row has is not a value that occurs
         place = np.append(np.cumsum(used) - 1, -1)
         return place[codes], [level for level, u in zip(levels, used, strict=True) if u]
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size:
+        low, high = int(values.min()), int(values.max())
+        if high - low < FEW:  # small whole numbers are their own codes: nothing to hash
+            shifted = values.astype(np.intp) - low
+            used = np.bincount(shifted, minlength=high - low + 1) > 0
+            found = [low + int(k) for k in np.flatnonzero(used)]
+            return (shifted if used.all() else (np.cumsum(used) - 1)[shifted]), found
     if isinstance(values, np.ndarray) and values.dtype.kind in "bu" and values.itemsize == 1:
         values = values.astype(np.int64) if values.dtype.kind == "u" else values
     codes, found = pd.factorize(values)

@@ -132,7 +132,7 @@ def classify(
     _check_rule(rule)
     codes, _, pieces = _pieces(performance, bias, baseline_performance, baseline_bias)
     for piece, code, _ in pieces:
-        code[...] = _place(piece, rule)
+        code[...] = _place(piece, rule, _cut(piece) if _falls(piece) else None)
     return codes
 
 
@@ -194,8 +194,9 @@ def place(
     _check_rule(rule)
     codes, areas, pieces = _pieces(performance, bias, baseline_performance, baseline_bias)
     for piece, code, size in pieces:
-        code[...] = _place(piece, rule)
-        size[...] = _measure(piece, code == GOOD, rule)
+        cut = _cut(piece) if _falls(piece) else None
+        code[...] = _place(piece, rule, cut)
+        size[...] = _measure(piece, code == GOOD, rule, cut)
     return Placed(codes, areas)
 
 
@@ -314,7 +315,48 @@ def _meet(
     return met, lowest, highest
 
 
-def _place(points: Normalised, rule: Rule) -> Codes:
+class _Cut(NamedTuple):
+    """Where the vertical and the horizontal through each point meet a baseline that only falls."""
+
+    below: Floats
+    beside: Floats
+    on_below: NDArray[np.intp]
+    on_beside: NDArray[np.intp]
+
+
+def _falls(line: Normalised) -> bool:
+    """Say whether bias and performance of all baselines fall at every step."""
+    return bool(
+        (np.diff(line.baseline_x, axis=-1) < 0).all()
+        and (np.diff(line.baseline_y, axis=-1) < 0).all()
+    )
+
+
+def _cut(points: Normalised) -> _Cut:
+    """Meet falling baselines once in each direction: the segment is found by counting knots."""
+    degrees = points.baseline_x.shape[-1]
+    lead = points.baseline_x.shape[:-1]
+    start = np.arange(int(np.prod(lead))).reshape(lead) * degrees
+
+    def meet(at: Floats, a: Floats, b: Floats) -> tuple[Floats, NDArray[np.intp]]:
+        low, rise = a[..., ::-1], b[..., ::-1]
+        segment = np.zeros(at.shape, dtype=np.intp)
+        for k in range(1, degrees - 1):  # inner knots, not points
+            segment += at >= low[..., k]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            slope = np.diff(rise, axis=-1) / np.diff(low, axis=-1)
+            slope = np.concatenate([slope, slope[..., -1:]], axis=-1)
+        here = segment + start
+        value = (at - low.ravel()[here]) * slope.ravel()[here] + rise.ravel()[here]
+        value = np.where(at == low[..., -1], rise[..., -1], value)
+        return value, degrees - 2 - segment
+
+    below, on_below = meet(np.maximum(points.x, 0.0), points.baseline_x, points.baseline_y)
+    beside, on_beside = meet(points.y, points.baseline_y, points.baseline_x)
+    return _Cut(below, beside, on_below, on_beside)
+
+
+def _place(points: Normalised, rule: Rule, cut: _Cut | None) -> Codes:
     """Follow the authors' order: good, win-win, bad, lose-lose, inverted.
 
     Their test shoots four segments from the point: down to y = 0, right to x = 2, up to y = 2,
@@ -322,21 +364,18 @@ def _place(points: Normalised, rule: Rule) -> Codes:
     highest place where the vertical, and the horizontal, through the point meets the polyline.
     """
     x, y = points.x, points.y
-    low_v = np.full(x.shape, np.inf)  # on the vertical through the point
-    high_v = np.full(x.shape, -np.inf)
-    low_u = np.full(x.shape, np.inf)  # on the horizontal
-    high_u = np.full(x.shape, -np.inf)
-    for x1, y1, x2, y2 in _segments(points):
-        met, lowest, highest = _meet(x, x1, y1, x2, y2)
-        np.minimum(low_v, lowest, out=low_v, where=met)
-        np.maximum(high_v, lowest if highest is None else highest, out=high_v, where=met)
-        met, lowest, highest = _meet(y, y1, x1, y2, x2)
-        np.minimum(low_u, lowest, out=low_u, where=met)
-        np.maximum(high_u, lowest if highest is None else highest, out=high_u, where=met)
-    down = low_v <= np.maximum(y, 0.0)  # for y < 0 "down" leads up to y = 0
-    right = (high_u >= x) & (x <= 2)
-    up = (high_v >= y) & (y <= 2)
-    left = low_u <= np.maximum(x, 0.0)
+    if cut is not None:
+        across, along = (x >= 0) & (x <= 1), (y >= 0) & (y <= 1)
+        down = across & (cut.below <= np.maximum(y, 0.0))
+        right = along & (cut.beside >= x) & (x <= 2)
+        up = across & (cut.below >= y) & (y <= 2)
+        left = along & (cut.beside <= np.maximum(x, 0.0))
+    else:
+        low_v, high_v, low_u, high_u = _envelope(points)
+        down = low_v <= np.maximum(y, 0.0)  # for y < 0 "down" leads up to y = 0
+        right = (high_u >= x) & (x <= 2)
+        up = (high_v >= y) & (y <= 2)
+        left = low_u <= np.maximum(x, 0.0)
     out = np.full(x.shape, INVERTED, dtype=np.int8)
     out[left | (x < 0)] = LOSE
     out[up] = POOR
@@ -352,7 +391,22 @@ def _place(points: Normalised, rule: Rule) -> Codes:
     return out
 
 
-def _measure(points: Normalised, good: NDArray[np.bool_], rule: Rule) -> Floats:
+def _envelope(points: Normalised) -> tuple[Floats, Floats, Floats, Floats]:
+    """Give the lowest and highest place met on the vertical and on the horizontal."""
+    x, y = points.x, points.y
+    low_v, low_u = np.full(x.shape, np.inf), np.full(x.shape, np.inf)
+    high_v, high_u = np.full(x.shape, -np.inf), np.full(x.shape, -np.inf)
+    for x1, y1, x2, y2 in _segments(points):
+        met, lowest, highest = _meet(x, x1, y1, x2, y2)
+        np.minimum(low_v, lowest, out=low_v, where=met)
+        np.maximum(high_v, lowest if highest is None else highest, out=high_v, where=met)
+        met, lowest, highest = _meet(y, y1, x1, y2, x2)
+        np.minimum(low_u, lowest, out=low_u, where=met)
+        np.maximum(high_u, lowest if highest is None else highest, out=high_u, where=met)
+    return low_v, high_v, low_u, high_u
+
+
+def _measure(points: Normalised, good: NDArray[np.bool_], rule: Rule, cut: _Cut | None) -> Floats:
     """Shoelace over point, nearest place to the right, the baseline between, nearest place below.
 
     The part along the baseline comes from a running sum of cross products, so each point costs
@@ -364,24 +418,10 @@ def _measure(points: Normalised, good: NDArray[np.bool_], rule: Rule) -> Floats:
     bx = np.broadcast_to(points.baseline_x, (*points.x.shape, points.baseline_x.shape[-1]))[good]
     by = np.broadcast_to(points.baseline_y, (*points.x.shape, points.baseline_y.shape[-1]))[good]
     x, y = np.maximum(points.x[good], 0.0), points.y[good]
-    line = Normalised(x, y, bx, by)
-    below = np.full(x.shape, -np.inf)  # y of the nearest place below, and its segment
-    beside = np.full(x.shape, np.inf)  # x of the nearest place to the right, and its segment
-    on_below = np.zeros(x.shape, dtype=np.intp)
-    on_beside = np.zeros(x.shape, dtype=np.intp)
-    for k, (x1, y1, x2, y2) in enumerate(_segments(line)):
-        met, lowest, highest = _meet(x, x1, y1, x2, y2)
-        nearest = (
-            lowest if highest is None else np.where(highest >= y, np.maximum(y, lowest), highest)
-        )
-        closer = met & (nearest <= y) & (nearest > below)
-        below[closer], on_below[closer] = nearest[closer], k
-        met, lowest, highest = _meet(y, y1, x1, y2, x2)
-        nearest = (
-            lowest if highest is None else np.where(lowest <= x, np.minimum(x, highest), lowest)
-        )
-        closer = met & (nearest >= x) & (nearest < beside)
-        beside[closer], on_beside[closer] = nearest[closer], k
+    if cut is not None:
+        below, beside, on_below, on_beside = (v[good] for v in cut)
+    else:
+        below, beside, on_below, on_beside = _nearest(Normalised(x, y, bx, by))
     cross = bx[:, :-1] * by[:, 1:] - bx[:, 1:] * by[:, :-1]
     run = np.concatenate([np.zeros((x.size, 1)), np.cumsum(cross, axis=1)], axis=1)
     rows = np.arange(x.size)
@@ -403,3 +443,26 @@ def _measure(points: Normalised, good: NDArray[np.bool_], rule: Rule) -> Floats:
         sizes[points.x[good] == 0] = 0.0
     out[good] = sizes
     return out
+
+
+def _nearest(line: Normalised) -> _Cut:
+    """Find the nearest places below and to the right on any polyline, and their segments."""
+    x, y = line.x, line.y
+    below = np.full(x.shape, -np.inf)
+    beside = np.full(x.shape, np.inf)
+    on_below = np.zeros(x.shape, dtype=np.intp)
+    on_beside = np.zeros(x.shape, dtype=np.intp)
+    for k, (x1, y1, x2, y2) in enumerate(_segments(line)):
+        met, lowest, highest = _meet(x, x1, y1, x2, y2)
+        nearest = (
+            lowest if highest is None else np.where(highest >= y, np.maximum(y, lowest), highest)
+        )
+        closer = met & (nearest <= y) & (nearest > below)
+        below[closer], on_below[closer] = nearest[closer], k
+        met, lowest, highest = _meet(y, y1, x1, y2, x2)
+        nearest = (
+            lowest if highest is None else np.where(lowest <= x, np.minimum(x, highest), lowest)
+        )
+        closer = met & (nearest >= x) & (nearest < beside)
+        beside[closer], on_beside[closer] = nearest[closer], k
+    return _Cut(below, beside, on_below, on_beside)

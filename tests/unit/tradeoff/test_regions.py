@@ -95,6 +95,26 @@ def test_pieces_do_not_change_the_answer(monkeypatch) -> None:
     np.testing.assert_array_equal(whole.area, place(y, x, *LINE).area)
 
 
+def test_the_short_way_for_falling_baselines_is_the_long_way(monkeypatch) -> None:
+    from isonomy.tradeoff import regions
+
+    rng = np.random.default_rng(6)
+    bias = np.sort(rng.uniform(size=(30, 11)), axis=-1)[:, ::-1]
+    performance = np.sort(rng.uniform(size=(30, 11)), axis=-1)[:, ::-1]
+    y, x = rng.uniform(-0.3, 1.3, size=(2, 30, 400))
+    x[:, :40], y[:, 40:80] = (
+        bias[:, [0, 3, 5, 10]].repeat(10, 1),
+        performance[:, [0, 4, 9, 10]].repeat(10, 1),
+    )
+    for rule in ("paper", "code"):
+        short = place(y, x, performance[:, None], bias[:, None], rule=rule)
+        with monkeypatch.context() as patch:
+            patch.setattr(regions, "_falls", lambda _: False)
+            long = place(y, x, performance[:, None], bias[:, None], rule=rule)
+        np.testing.assert_array_equal(short.region, long.region)
+        np.testing.assert_allclose(short.area, long.area, atol=1e-14)
+
+
 def test_what_cannot_be_placed_is_undefined() -> None:
     codes = classify([np.nan, 0.5, 0.7], [0.1, np.nan, 0.1], PERFORMANCE, BIAS)
     assert region_names(codes).tolist() == ["undefined", "undefined", "poor"]
