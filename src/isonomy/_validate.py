@@ -16,6 +16,7 @@ __all__ = [
     "MISSING",
     "check_length",
     "check_same_order",
+    "check_score",
     "check_weight",
     "listed",
     "match_values",
@@ -30,7 +31,7 @@ MISSING = "(missing)"
 
 def listed(values: Iterable[Any], *, most: int = 8) -> str:
     """Write values as ``'a', 'b' and 'c'``, cut after ``most``."""
-    words = [repr(v.item() if isinstance(v, np.generic) else v) for v in values]
+    words = [repr(v.item() if isinstance(v, np.generic) else v) for v in values] or ["none"]
     if len(words) > most:
         words = [*words[:most], f"{len(words) - most} more"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -80,6 +81,17 @@ def check_same_order(first: Any, other: Any, *, name: str, to: str = "X") -> Non
             f"{to} and {name} must have their rows in one order; their indexes hold the same rows "
             f"in different orders: use {name}.loc[{to}.index]."
         )
+
+
+def check_score(score: ArrayLike) -> NDArray[np.float64]:
+    """Give scores as a float vector; raise unless all are finite numbers."""
+    try:
+        values = np.asarray(score, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"Scores must be numbers; got {error}.") from None
+    if not np.isfinite(values).all():
+        raise InputError("Scores must be finite numbers; some are NaN or infinite.")
+    return values
 
 
 def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[np.float64]:
@@ -149,6 +161,6 @@ def resolve_favorable(classes: Sequence[Any], favorable: Any = None) -> tuple[An
     if plain in ({0.0, 1.0}, {-1.0, 1.0}):
         return tuple(c for c in classes if float(c) == 1.0)
     raise InputError(
-        f"The favourable label must be named for the classes {listed(classes)}: "
-        f"pass favorable={classes[-1]!r} (on the command line --favorable {str(classes[-1])!r})."
+        f"The favourable label must be named, the one that is good to get; the classes are "
+        f"{listed(classes)}: pass favorable= (on the command line --favorable)."
     )

@@ -1,11 +1,13 @@
 """``isonomy audit`` as a person at a terminal meets it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -159,6 +161,12 @@ def test_age_in_bands(folder: Path) -> None:
         (["p.csv", *COLUMNS, "--sensitive", "age", "--bins", "age=young"], "CUT,CUT"),
         (["--counts", "p.csv", "--sensitive", "sex"], "y_true, y_pred and n"),
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--level", "95"], "between 0 and 1"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--fail-on", "accuracy"], "must name a group metric"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--score", "race"], "Scores must be numbers"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--weight", "race"], "must hold numbers"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--bins", "sex=1,2"], "must hold numbers"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--bins", "age=1,2"], "Bands must be of a protected"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--seed", "-1"], "0 or more"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence_and_writes_nothing(
@@ -187,3 +195,66 @@ def test_metrics_command(folder: Path) -> None:
     data = json.loads(run("metrics", "--json", "-", cwd=folder).stdout)
     assert len(data["metrics"]) > 40
     assert run("metrics", "spdd", cwd=folder).returncode == 2
+
+
+def test_a_gate_on_a_metric_outside_the_defaults_is_computed(folder: Path) -> None:
+    base = ["audit", "p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "sex=M"]
+    gate = ["--fail-on", "accuracy_difference"]
+    loose = run(*base, *gate, "--threshold", "accuracy_difference=0.99", cwd=folder)
+    assert loose.returncode == 0
+    assert "accuracy_difference" in loose.stdout
+    strict = run(*base, *gate, "--threshold", "accuracy_difference=0.000001", "--level", "0.01", cwd=folder)  # fmt: skip
+    assert strict.returncode == 1
+    assert "accuracy_difference (sex)" in strict.stderr
+
+
+def test_yes_and_no_stay_words_in_a_csv(folder: Path) -> None:
+    table = pd.DataFrame({"y": ["yes", "no"] * 60, "p": ["yes", "no", "no", "no"] * 30})
+    table["s"] = ["t", "t", "f"] * 40
+    table["truth"] = table["y"] == "yes"
+    table.to_csv(folder / "words.csv", index=False)
+    options = ["--label", "y", "--prediction", "p", "--sensitive", "s", "--privileged", "s=t"]
+    done = run("audit", "words.csv", *options, "--favorable", "yes", "--json", "-", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["favorable"] == ["yes"]
+    assert found["privileged"] == {"s": ["t"]}
+    # what a data frame writes for truth values needs no word
+    plain = ["--label", "truth", "--prediction", "truth2", "--sensitive", "s"]
+    table.assign(truth2=table["p"] == "yes").to_csv(folder / "truth.csv", index=False)
+    done = run("audit", "truth.csv", *plain, "--json", "-", cwd=folder)
+    assert json.loads(done.stdout)["favorable"] == [True]
+
+
+def test_no_number_is_cut_on_80_columns(folder: Path) -> None:
+    table = pd.read_csv(folder / "p.csv")
+    table["region"] = np.where(table.index % 2, "[b]old territories and dependencies", "new")
+    table.to_csv(folder / "long.csv", index=False)
+    command = [sys.executable, "-m", "isonomy", "audit", "long.csv", *COLUMNS, "--intersections"]
+    command += ["--sensitive", "sex", "--sensitive", "region", "--score", "score"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env={**os.environ, "COLUMNS": "80"},
+        check=True,
+    )  # fmt: skip
+    assert "…" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "[b]old" in done.stdout  # a group's name is never read as markup
+
+
+def test_files_that_are_not_what_they_say(folder: Path) -> None:
+    (folder / "latin.csv").write_bytes("y,yhat,sex\n1,1,M\n0,1,Zürich\n".encode("latin-1"))
+    done = run("audit", "latin.csv", *COLUMNS, "--sensitive", "sex", cwd=folder)
+    assert done.returncode == 2
+    assert "it is not UTF-8 text" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [(["--html", "-"], "must name a file"), (["--html", "o", "--json", "o"], "two files")],
+)
+def test_places_that_cannot_hold_the_result(folder: Path, more: list[str], sentence: str) -> None:
+    done = run("audit", "p.csv", *COLUMNS, "--sensitive", "sex", *more, cwd=folder)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert not (folder / more[1]).exists()

@@ -197,3 +197,29 @@ def test_somebody_is_unprivileged() -> None:
     frame = pd.DataFrame({"sex": ["f", "m"], "y": [0, 1]})
     with pytest.raises(InputError, match="must be unprivileged; all of 'm' and 'f'"):
         Dataset.from_frame(frame, label="y", sensitive_features="sex", privileged=["m", "f"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", b"", "is empty"),
+        ("header.csv", b"sex,hired\n", "a header only"),
+        ("latin.csv", "sex,hired\nZ\u00fcrich,yes\n".encode("latin-1"), "not UTF-8"),
+        ("torn.csv", b"sex,hired\nm,yes\nf,no,1,2\n", "cannot be read"),
+        ("text.parquet", b"hello", "cannot be read"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    read = Dataset.from_parquet if name.endswith("parquet") else Dataset.from_csv
+    with pytest.raises(InputError, match=words):
+        read(tmp_path / name, label="hired", favorable="yes", sensitive_features="sex")
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t"])
+def test_a_csv_may_be_parted_by_semicolons_or_tabs(tmp_path: Path, sep: str) -> None:
+    people().to_csv(tmp_path / "p.csv", sep=sep, index=False)
+    data = Dataset.from_csv(
+        tmp_path / "p.csv", label="hired", favorable="yes", sensitive_features="sex"
+    )
+    assert len(data.X) == len(people())

@@ -422,3 +422,12 @@ def test_a_lock_is_waited_for(cache: Path) -> None:
         order.append("first")
     thread.join(10)
     assert order == ["first", "second"]
+
+
+def test_a_cache_that_cannot_be_a_folder_is_named(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "occupied").write_text("a file")
+    monkeypatch.setenv("ISONOMY_DATA", str(tmp_path / "occupied"))
+    with pytest.raises(DataUnavailable, match=r"occupied.*set ISONOMY_DATA to another"):
+        fetch([FILE])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import check_length, check_same_order
+from isonomy._validate import check_length, check_same_order, check_score
 from isonomy.audit import judge
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.unexamined import looks_protected
@@ -136,7 +136,7 @@ def _score_table(
     counts: Counts,
 ) -> tuple[ScoreTable, dict[tuple[str | None, str, str], float]]:
     """Bin the scores for intervals, and compute the values themselves exactly."""
-    values = np.asarray(score, dtype=np.float64).ravel()
+    values = check_score(score)
     good = np.isin(np.asarray(as_column(y_true, "y_true")), list(counts.favorable))
     check_length("score", values.size, "y_true", good.size)
     names = ["roc_auc", "brier_score", "log_loss", "calibration_error"]

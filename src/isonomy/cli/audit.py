@@ -108,15 +108,28 @@ def audit_command(
         typer.echo(_query(file, label, prediction, sensitive, score, weight, _cuts(bins)))
         return
     check_writable(json_file)
-    check_writable(html_file)
+    check_writable(html_file, option="--html")
+    if json_file and json_file == html_file:
+        raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
+    if seed < 0:
+        raise InputError(f"--seed must be 0 or more; got {seed}.")
     from isonomy.audit import audit_counts, audit_file
+    from isonomy.audit.judge import DEFAULT_METRICS
     from isonomy.metrics import Counts, get_metric
     from isonomy.metrics.query import read_counts
 
     gates = [get_metric(m).name for m in fail_on if m != "any"]
+    for gate in gates:
+        if get_metric(gate).kind != "group":
+            raise InputError(
+                f"--fail-on must name a group metric, which has a threshold; {gate!r} has none: "
+                f"`isonomy metrics` lists the group metrics."
+            )
+    # a gate on a metric that nobody computes could never close
+    chosen = dict.fromkeys(get_metric(m).name for m in [*(metric or DEFAULT_METRICS), *gates])
     options: dict[str, Any] = {
         "intersections": intersections,
-        "metrics": metric or None,
+        "metrics": list(chosen),
         "thresholds": _numbers(threshold),
         "level": level,
         "resamples": resamples,
@@ -156,7 +169,7 @@ def audit_command(
         from isonomy.report.html import audit_page
 
         write_page(html_file, audit_page(found, title=file))
-        screen.print(f"Report: {html_file}", markup=False)
+        screen.print(f"Report: {html_file}", markup=False, soft_wrap=True)
     if violated:
         names = ", ".join(
             f"{f.name} ({f.comparison if f in found.comparisons else f.attribute})"
@@ -241,10 +254,10 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
 
     for attribute in dict.fromkeys(r.attribute for r in found.groups):
         screen.print()
-        screen.print(_rates_table(found, attribute, scores=False))
+        screen.print(_rates_table(found, attribute, screen.width, scores=False))
         if any(r.attribute == attribute and r.name == "roc_auc" for r in found.groups):
             screen.print()
-            screen.print(_rates_table(found, attribute, scores=True))
+            screen.print(_rates_table(found, attribute, screen.width, scores=True))
         gaps = [f for f in found.metrics if f.attribute == attribute]
         if gaps:
             screen.print()
@@ -277,7 +290,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
     screen.print(_summary(found))
 
 
-def _rates_table(found: "Audit", attribute: str, *, scores: bool) -> Any:
+def _rates_table(found: "Audit", attribute: str, width: int, *, scores: bool) -> Any:
     from rich.table import Table
 
     from isonomy.metrics import RATES
@@ -287,25 +300,36 @@ def _rates_table(found: "Audit", attribute: str, *, scores: bool) -> Any:
     ]
     names = list(dict.fromkeys((r.name, r.label) for r in rates))
     sizes = found.sizes[found.sizes["attribute"] == attribute].set_index("group")
+    groups = list(dict.fromkeys(r.group for r in rates))
+    # numbers are never cut: on a narrow screen they stand above their margin, and names fold
+    longest = max(len(str(g)) for g in groups)
+    narrow = width < longest + 12 + 16 * len(names)
+    between = "\n" if narrow else " "
     title = f"{'Scores' if scores else 'Rates'} by {escape(attribute)}"
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("group", no_wrap=True)
-    table.add_column("rows", justify="right")
+    table = Table(
+        title=title, title_justify="left", box=None, padding=(0, 1 if narrow else 2, 0, 0)
+    )
+    table.add_column("group", overflow="fold")
+    table.add_column("rows", justify="right", no_wrap=True)
     for _, heading in names:
-        table.add_column(heading, justify="right")
-    for group in dict.fromkeys(r.group for r in rates):
+        table.add_column(heading.replace(" ", between), justify="right", no_wrap=True)
+    for group in groups:
         mine = {r.name: r for r in rates if r.group == group}
         row = [escape(f"{group} *" if sizes.loc[group, "privileged"] else group)]
         row.append(f"{int(str(sizes.loc[group, 'rows'])):,}")
         for name, _ in names:
             r = mine[name]
             weak = r.reason is not None
-            text = f"{number(r.value)} [dim]±{max(r.high - r.value, r.value - r.low):.3f}[/dim]"
-            text = "undefined" if r.value != r.value else text
+            margin = f"[dim]±{max(r.high - r.value, r.value - r.low):.3f}[/dim]"
+            unknown = "-" if narrow else "undefined"
+            text = unknown if r.value != r.value else f"{number(r.value)}{between}{margin}"
             row.append(f"[yellow]{text}[/yellow]" if weak else text)
         table.add_row(*row)
-    if sizes["privileged"].any():
-        table.caption = "* privileged"
+    marks = ["* privileged"] if sizes["privileged"].any() else []
+    if narrow and any(r.value != r.value for r in rates):
+        marks.append("- undefined")
+    if marks:
+        table.caption = "; ".join(marks)
         table.caption_justify = "left"
     return table
 
@@ -332,7 +356,7 @@ def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = 
         table.add_row(
             *([escape(f.comparison or ""), f.label] if single else [f.name]),
             number(f.value),
-            interval(f.low, f.high),
+            escape(interval(f.low, f.high)),
             shown,
             *([f"[dim]{escape(f.reason or '')}[/dim]"] if wide else []),
         )

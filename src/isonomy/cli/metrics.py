@@ -21,6 +21,7 @@ def metrics_command(
     ),
 ) -> None:
     """List the metrics, or explain one: formula, sign, range, when not to use it."""
+    from rich.markup import escape
     from rich.table import Table
 
     from isonomy.metrics import METRICS, get_metric
@@ -41,11 +42,15 @@ def metrics_command(
         return
     for kind in ("performance", "group", "individual"):
         table = Table(title=f"{kind} metrics", title_justify="left", box=None, padding=(0, 2, 0, 0))
-        for heading in ("name", "short", "best", "needs", "formula"):
-            table.add_column(heading, no_wrap=heading == "name")
+        wide = screen.width >= 140  # formulas are long: below, each stands under its name
+        first = "name" if wide else "name, and formula"
+        for heading in (first, "short", "best", "needs", *(["formula"] if wide else [])):
+            table.add_column(heading, no_wrap=wide and heading == "name")
         for m in chosen:
             if m.kind == kind:
-                table.add_row(m.name, m.label, m.goal, m.needs, m.formula)
+                formula = escape(m.formula)
+                named = m.name if wide else f"{m.name}\n[dim]{formula}[/dim]"
+                table.add_row(named, m.label, m.goal, m.needs, *([formula] if wide else []))
         screen.print(table)
         screen.print()
     screen.print("Explain one: isonomy metrics NAME")

@@ -1,6 +1,7 @@
 """What every command writes: tables on the screen, data and pages in files."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,13 @@ def value_pairs(given: list[str], option: str) -> dict[str, list[str]]:
     return out
 
 
-def check_writable(file: str | None) -> None:
-    """Raise before any work is done where a result could not be written afterwards."""
+def check_writable(file: str | None, *, option: str | None = None) -> None:
+    """Raise before any work is done where a result could not be written afterwards.
+
+    ``-`` is standard output, unless an ``option`` is named that writes files only.
+    """
+    if file == "-" and option:
+        raise InputError(f"{option} must name a file; only --json writes to standard output (-).")
     if file is None or file == "-":
         return
     path = Path(file)
@@ -71,6 +77,8 @@ def check_writable(file: str | None) -> None:
         raise InputError(f"A file must be given to write to; {file!r} is a folder.")
     if not path.parent.is_dir():
         raise InputError(f"The folder of {file!r} does not exist; make it first.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"{file!r} cannot be written: permission denied; choose another place.")
 
 
 def write_json(file: str, content: dict[str, Any]) -> None:

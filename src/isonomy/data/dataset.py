@@ -357,9 +357,12 @@ class Dataset:
 
     @classmethod
     def from_csv(cls, path: str | Path, **options: Any) -> "Dataset":
-        """Make a dataset of a CSV file; the options are those of ``from_frame``."""
+        """Make a dataset of a CSV file; the options are those of ``from_frame``.
+
+        Cells are parted by commas, or by the semicolons or tabs of a header without commas.
+        """
         options.setdefault("name", Path(path).stem)
-        return cls.from_frame(pd.read_csv(_existing(path)), **options)
+        return cls.from_frame(_read_csv(_existing(path)), **options)
 
     @classmethod
     def from_parquet(cls, path: str | Path, **options: Any) -> "Dataset":
@@ -368,7 +371,11 @@ class Dataset:
 
         options.setdefault("name", Path(path).stem)
         with duckdb.connect() as connection:
-            table = connection.read_parquet(str(_existing(path))).df()
+            try:
+                table = connection.read_parquet(str(_existing(path))).df()
+            except duckdb.Error as error:
+                why = str(error).strip().splitlines()[0].rstrip(".")
+                raise InputError(f"The file {str(path)!r} cannot be read: {why}.") from None
         return cls.from_frame(table, **options)
 
     def _attribute(self, attribute: str) -> "pd.Series[Any]":
@@ -382,6 +389,25 @@ def _existing(path: str | Path) -> Path:
     if not path.is_file():
         raise InputError(f"A file must exist to be read; there is none at {str(path)!r}.")
     return path
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Read a CSV file; raise one sentence where it is not one."""
+    try:
+        header = list(pd.read_csv(path, nrows=0).columns.astype(str))
+        sep = next((s for s in ";\t" if len(header) == 1 and s in header[0]), ",")
+        table = pd.read_csv(path, sep=sep)
+    except UnicodeDecodeError:
+        raise InputError(
+            f"The file {str(path)!r} cannot be read: it is not UTF-8 text; save it as UTF-8."
+        ) from None
+    except pd.errors.EmptyDataError:
+        raise InputError(f"The file must hold rows; {str(path)!r} is empty.") from None
+    except pd.errors.ParserError as error:
+        raise InputError(f"The file {str(path)!r} cannot be read: {error}.") from None
+    if table.empty:
+        raise InputError(f"The file must hold rows; {str(path)!r} holds a header only.")
+    return table
 
 
 def _values(column: "pd.Series[Any]") -> tuple[Any, ...]:

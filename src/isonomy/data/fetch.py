@@ -202,8 +202,15 @@ def locked(name: str) -> Iterator[bool]:
     without: it may be done twice then, but the atomic renames keep the cache whole.
     """
     folder = cache_folder() / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{name}.lock").open("a+b") as handle:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = (folder / f"{name}.lock").open("a+b")
+    except OSError as error:
+        raise DataUnavailable(
+            f"The cache must be a folder that can be written to; {str(cache_folder())!r} is not "
+            f"({error.strerror}): set ISONOMY_DATA to another."
+        ) from None
+    with handle:
         held = False
         with contextlib.suppress(OSError):
             _lock(handle)

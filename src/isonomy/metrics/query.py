@@ -4,6 +4,7 @@ The rows never enter Python; one GROUP BY gives the cells.
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -116,9 +117,9 @@ def connect(source: str | os.PathLike[str], table: str | None = None) -> tuple[A
         if kind in {".parquet", ".pq"}:
             return connection, f"read_parquet({literal})"
         if kind in {".csv", ".tsv", ".txt", ".data"}:
-            return connection, f"read_csv({literal}, sample_size=1000000)"
+            return connection, _csv_reader(connection, literal)
     except duckdb.Error as error:
-        raise InputError(f"The file {name!r} cannot be read: {_first_line(error)}") from None
+        raise _unreadable(source, error) from None
     raise InputError(
         f"A file must end in .parquet, .csv, .tsv or .duckdb (.csv.gz too); got {name!r}."
     )
@@ -149,8 +150,40 @@ def _duckdb_table(connection: Any, table: str | None, name: str) -> str:
     return quoted(table)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+def _csv_reader(connection: Any, literal: str) -> str:
+    """Write the call that reads a CSV file, with words such as yes and no kept as words.
+
+    DuckDB takes yes / no and t / f for truth values; a user who names ``yes`` must find it. Only
+    true / false, which is how data frames write truth values, stay so.
+    """
+    options = f"{literal}, sample_size=1000000"
+    described = connection.execute(f"DESCRIBE SELECT * FROM read_csv({options})").fetchall()
+    truths = [row[0] for row in described if row[1] == "BOOLEAN"]
+    if not truths:
+        return f"read_csv({options})"
+    written = ", ".join(
+        f"bool_or(lower(trim({quoted(c)})) NOT IN ('true', 'false', ''))" for c in truths
+    )
+    start = f"SELECT * FROM read_csv({options}, all_varchar=true) LIMIT 100000"
+    found = connection.execute(f"SELECT {written} FROM ({start})").fetchone()
+    words = [c for c, is_word in zip(truths, found, strict=True) if is_word]
+    if not words:
+        return f"read_csv({options})"
+    kinds = ", ".join("'" + c.replace("'", "''") + "': 'VARCHAR'" for c in words)
+    return f"read_csv({options}, types={{{kinds}}})"
+
+
+def _unreadable(source: str | os.PathLike[str], error: Exception) -> InputError:
+    """Say in one sentence why DuckDB could not read a file."""
+    text = str(error).strip()
+    why = text.splitlines()[0].rstrip(".")
+    if "not utf-8" in text.lower():
+        line = re.search(r"on Line: (\d+)", text)
+        where = f" (line {line[1]})" if line else ""
+        why = f"it is not UTF-8 text{where}; save it as UTF-8"
+    elif "sniffing" in text:
+        why = "it does not look like CSV (rows of cells parted by comma, semicolon, tab or |)"
+    return InputError(f"The file {str(source)!r} cannot be read: {why}.")
 
 
 def from_query(
@@ -171,7 +204,9 @@ def from_query(
         try:
             known = _columns(connection, reader)
             check_columns([*sensitive, label, prediction, *([weight] if weight else [])], known)
-            check_columns(list(bins or {}), known)
+            _check_bins(connection, reader, sensitive, bins)
+            if weight:
+                _check_numbers(connection, reader, [weight], "used as weights")
             sql = group_query(reader, label, prediction, sensitive, weight, bins)
             if weight:  # nulls vanish in a sum and negatives cancel: count both in the same pass
                 w = quoted(weight)
@@ -180,9 +215,7 @@ def from_query(
             # a measurement or a name in place of an attribute would bring back every row
             rows = connection.execute(f"{sql}\nLIMIT {MOST_CELLS}").fetchall()
         except duckdb.Error as error:
-            raise InputError(
-                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
-            ) from None
+            raise _unreadable(source, error) from None
     if weight:
         check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]
@@ -193,6 +226,27 @@ def from_query(
             f"{MOST_CELLS:,}; there are more: name fewer attributes, or merge their values."
         )
     return cells
+
+
+def _check_bins(connection: Any, reader: str, sensitive: Sequence[str], bins: Bins | None) -> None:
+    for name in bins or {}:
+        if name not in sensitive:
+            raise InputError(
+                f"Bands must be of a protected attribute; {name!r} is not among "
+                f"{listed(sensitive)}: name it there too, or leave its bands out."
+            )
+    _check_numbers(connection, reader, list(bins or {}), "cut into bands")
+
+
+def _check_numbers(connection: Any, reader: str, names: Sequence[str], use: str) -> None:
+    """Raise unless the columns hold numbers, before SQL compares words with them."""
+    described = connection.execute(f"DESCRIBE SELECT * FROM {reader}").fetchall()
+    kinds = {row[0]: row[1] for row in described}
+    for name in names:
+        if kinds[name] == "VARCHAR":
+            raise InputError(
+                f"A column must hold numbers to be {use}; {name!r} holds text: name another column."
+            )
 
 
 def _columns(connection: Any, reader: str) -> list[str]:
@@ -208,9 +262,7 @@ def columns_of(source: str | os.PathLike[str], table: str | None = None) -> list
         try:
             return _columns(connection, reader)
         except duckdb.Error as error:
-            raise InputError(
-                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
-            ) from None
+            raise _unreadable(source, error) from None
 
 
 def read_columns(
@@ -229,9 +281,7 @@ def read_columns(
             wanted = ", ".join(quoted(name) for name in dict.fromkeys(columns))
             found: pd.DataFrame = connection.execute(f"SELECT {wanted} FROM {reader}").df()
         except duckdb.Error as error:
-            raise InputError(
-                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
-            ) from None
+            raise _unreadable(source, error) from None
     return found
 
 
@@ -270,9 +320,7 @@ def read_counts(
                 f"SELECT {keys}, {sums} FROM {reader} GROUP BY {keys}"
             ).fetchall()
         except duckdb.Error as error:
-            raise InputError(
-                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
-            ) from None
+            raise _unreadable(source, error) from None
     if not names:
         raise InputError(
             "A file of counts must have at least one protected attribute; it has none."
@@ -324,9 +372,7 @@ def score_histogram(
                 f"FROM {reader} GROUP BY {keys}, bin"
             ).fetchall()
         except duckdb.Error as error:
-            raise InputError(
-                f"The file {str(source)!r} cannot be read: {_first_line(error)}"
-            ) from None
+            raise _unreadable(source, error) from None
     place = {group: i for i, group in enumerate(counts.groups)}
     k = len(counts.attributes)
     group = np.array([place[tuple(MISSING if is_missing(v) else v for v in r[:k])] for r in found])

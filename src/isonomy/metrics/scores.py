@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import check_length, check_weight, resolve_favorable
+from isonomy._validate import check_length, check_score, check_weight, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics.metric import METRICS, Metric
 from isonomy.metrics.rates import add_up, divide
@@ -28,10 +28,8 @@ def _prepare(
     y_true: ArrayLike, score: ArrayLike, favorable: Any, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.bool_], Floats, Floats]:
     labels = np.asarray(y_true)
-    values = np.asarray(score, dtype=np.float64).ravel()
+    values = check_score(score)
     check_length("score", values.size, "y_true", labels.size)
-    if not np.isfinite(values).all():
-        raise InputError("Scores must be finite numbers; some are NaN or infinite.")
     classes = sorted(
         {v.item() if hasattr(v, "item") else v for v in np.unique(labels)}, key=sort_key
     )
