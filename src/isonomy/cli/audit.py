@@ -101,7 +101,7 @@ def audit_command(
     for attribute in _cuts(bins):
         if attribute not in sensitive:
             raise InputError(
-                f"--bins cuts protected attributes; {attribute!r} is not one: add "
+                f"Bands must be of a protected attribute; {attribute!r} is not one: add "
                 f"--sensitive {attribute}."
             )
     if print_sql:
