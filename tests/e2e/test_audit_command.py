@@ -164,7 +164,7 @@ def test_age_in_bands(folder: Path) -> None:
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--score", "race"], "Scores must be numbers"),
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--weight", "race"], "must hold numbers"),
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--bins", "sex=1,2"], "must hold numbers"),
-        (["p.csv", *COLUMNS, "--sensitive", "sex", "--bins", "age=1,2"], "Bands must be of a protected"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--bins", "age=1,2"], "add --sensitive age"),
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--seed", "-1"], "0 or more"),
     ],
 )  # fmt: skip
