@@ -1,5 +1,6 @@
 """How rows become cells: from arrays, frames and lazy engines, in one pass."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,12 +49,19 @@ class Cells:
     classes: tuple[Any, ...]
 
 
+_BAND = re.compile(r"(?P<under>under )?(?P<cut>-?\d+(\.\d+)?)(?P<rest> to .*| and over)?$")
+
+
 def sort_key(value: Any) -> Any:
     """Order labels of any type: numbers by size, then text, missing last."""
     if isinstance(value, tuple):
         return tuple(sort_key(v) for v in value)
     if isinstance(value, str):
-        return (2, 0.0, "") if value == MISSING else (1, 0.0, value)
+        band = _BAND.match(value)  # bands of a number go by the number
+        at = 0.0
+        if band is not None and bool(band["under"]) != bool(band["rest"]):
+            at = float(band["cut"]) - (1e-9 if band["under"] else 0.0)
+        return (2, 0.0, "") if value == MISSING else (1, at, value)
     try:
         return (0, float(value), "")
     except (TypeError, ValueError):
