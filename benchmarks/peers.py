@@ -21,11 +21,13 @@ __all__ = ["environment", "measure", "one_thread"]
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "tools" / "golden"
 PINS = {
+    "holisticai": HERE.parent / "tools" / "golden" / "holisticai.txt",
     "aif360": GOLDEN / "aif360.txt",
     "aif360-in": HERE / "aif360-in.txt",
     "aif360-mfc": GOLDEN / "aif360-mfc.txt",
 }
 SCRIPTS = {
+    "holisticai": HERE / "peer_holisticai.py",
     "aif360": HERE / "peer_aif360.py",
     "aif360-in": HERE / "peer_in_processing.py",
     "aif360-mfc": HERE / "peer_in_processing.py",

@@ -1,4 +1,4 @@
-"""Make every frozen oracle file: `python tools/golden/make.py [metrics] [mitigators] [meta_fair]`.
+"""Make every frozen oracle file: `python tools/golden/make.py [metrics] [mitigators] [meta_fair] ...`.
 
 Each script runs in an environment of its own with pinned versions, made on first use beside this
 file.
@@ -11,7 +11,12 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = {"metrics": "aif360", "mitigators": "aif360", "meta_fair": "aif360-mfc"}
+SCRIPTS = {
+    "metrics": "aif360",
+    "mitigators": "aif360",
+    "meta_fair": "aif360-mfc",
+    "holisticai_fairea": "holisticai",
+}
 
 
 def environment(name: str) -> Path:

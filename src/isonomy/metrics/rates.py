@@ -28,11 +28,15 @@ def add_up(index: NDArray[np.intp], weight: Floats, size: int = 0) -> Floats:
 
 
 @lru_cache(maxsize=1024)
-def _cells_of(which: Callable[..., Mask], favorable: tuple[bool, ...]) -> Floats:
-    """Give the cells a rate counts, as a vector of 0 and 1 over (y_true, y_pred)."""
+def _cells_of(
+    which: Callable[..., Mask], favorable: tuple[bool, ...]
+) -> tuple[Floats, tuple[int, ...]]:
+    """Give the cells a rate counts, as a mask over (y_true, y_pred) and, where few, as places."""
     size = len(favorable)
     true = np.repeat(favorable, size).reshape(size, size)
-    return which(true, true.T, np.eye(size, dtype=bool)).astype(np.float64).ravel()
+    mask = which(true, true.T, np.eye(size, dtype=bool)).ravel()
+    places = tuple(np.flatnonzero(mask).tolist())
+    return mask.astype(np.float64), places if len(places) <= 4 else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +64,14 @@ class Rate:
     bottom: Callable[[Mask, Mask, Mask], Mask] = field(repr=False)
 
     def _sum(self, which: Callable[..., Mask], cells: Floats, favorable: Mask) -> Floats:
-        mask = _cells_of(which, tuple(favorable.tolist()))
-        return np.asarray(cells.reshape(*cells.shape[:-2], -1) @ mask)
+        mask, few = _cells_of(which, tuple(favorable.tolist()))
+        flat = cells.reshape(*cells.shape[:-2], -1)
+        if not few:
+            return np.asarray(flat @ mask)
+        total = flat[..., few[0]].copy()  # adding a few slices beats a product with zeros
+        for k in few[1:]:
+            total += flat[..., k]
+        return np.asarray(total)
 
     def numerator(self, counts: Counts) -> Floats:
         """Sum the weight (or rows) above the line, per group."""
