@@ -83,7 +83,7 @@ METRICS = [
     "erd",
 ]
 COARSE = {"adult": ADULT, "compas": COMPAS, "german": GERMAN}
-FEWEST_SEEDS = 5
+FEWEST_SEEDS = 8
 LEVEL = 0.01
 LEARNER = "legacy-lr"  # a new name here makes every stored run an old one
 
