@@ -1,14 +1,7 @@
 """What we change: flat, one file per method; the stage is a class attribute."""
 
 from isonomy.mitigators.adversarial_debiasing import AdversarialDebiasing
-from isonomy.mitigators.base import (
-    MITIGATORS,
-    BaseMitigator,
-    InProcessor,
-    PostProcessor,
-    PreProcessor,
-    make_mitigator,
-)
+from isonomy.mitigators.base import MITIGATORS, BaseMitigator, make_mitigator
 from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
 from isonomy.mitigators.equalized_odds import EqualizedOdds
@@ -27,6 +20,7 @@ from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
 from isonomy.mitigators.prejudice_remover import PrejudiceRemover
 from isonomy.mitigators.reject_option import RejectOption
 from isonomy.mitigators.reweighing import Reweighing
+from isonomy.mitigators.stages import InProcessor, PostProcessor, PreProcessor
 from isonomy.mitigators.stealth import Stealth
 from isonomy.mitigators.suppression import Suppression
 from isonomy.mitigators.unmitigated import Unmitigated

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator
 
 from isonomy._validate import optional, unknown_name
 from isonomy.errors import InputError, NotApplicable
-from isonomy.mitigators.base import InProcessor, Vector, Weights
+from isonomy.mitigators.base import Vector, Weights
+from isonomy.mitigators.stages import InProcessor
 from isonomy.models import fit_model
 
 __all__ = ["CONSTRAINTS", "Learner", "Reduction", "make_constraint"]

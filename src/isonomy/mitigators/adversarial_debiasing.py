@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, InProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import InProcessor
 
 __all__ = ["AdversarialDebiasing"]
 

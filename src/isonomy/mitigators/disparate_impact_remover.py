@@ -16,7 +16,8 @@ from isonomy.mitigators._inputs import (
     replace_columns,
     take_columns,
 )
-from isonomy.mitigators.base import MITIGATORS, PreProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["DisparateImpactRemover", "repair_by_itself"]
 

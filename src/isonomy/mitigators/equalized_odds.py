@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from isonomy._validate import unknown_name
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
-from isonomy.mitigators.base import MITIGATORS, PostProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PostProcessor
 from isonomy.models import with_scores
 
 __all__ = ["EqualizedOdds"]

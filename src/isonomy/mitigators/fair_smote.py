@@ -18,7 +18,8 @@ from isonomy.mitigators._protected import (
     rows_like,
 )
 from isonomy.mitigators._synthesis import column_kinds, synthesize
-from isonomy.mitigators.base import MITIGATORS, PreProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PreProcessor
 from isonomy.models import fit_model, make_model
 
 __all__ = ["FairSmote"]

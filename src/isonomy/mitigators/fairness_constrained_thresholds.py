@@ -21,7 +21,8 @@ from isonomy.mitigators._hulls import (
     single,
 )
 from isonomy.mitigators._post import check_cells, label_sums, recentre, uniform
-from isonomy.mitigators.base import MITIGATORS, PostProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PostProcessor
 
 __all__ = ["FairnessConstrainedThresholds"]
 

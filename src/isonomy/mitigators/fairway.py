@@ -20,7 +20,8 @@ from isonomy.errors import NotApplicable
 from isonomy.mitigators._inputs import as_matrix
 from isonomy.mitigators._protected import generator, protected_columns
 from isonomy.mitigators._wrapping import WrappedModel
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights, _strata
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import strata
 from isonomy.models import fit_model, make_model
 from isonomy.search import Choice, Parameter, Search, Space, Whole, minimize
 
@@ -229,7 +230,7 @@ class Fairway(WrappedModel):
         else:
             seed = int(generator(self.random_state).integers(2**31 - 1))
             inner, held = train_test_split(
-                every, test_size=0.3, random_state=seed, stratify=_strata(y, s, 2)
+                every, test_size=0.3, random_state=seed, stratify=strata(y, s, 2)
             )
         X_inner, X_held = _safe_indexing(X, inner), _safe_indexing(X, held)
         labels = self._label_of_code[y[inner]]

@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from isonomy.errors import InputError
 from isonomy.mitigators._inputs import as_matrix, like
-from isonomy.mitigators.base import MITIGATORS, PreProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["LearningFairRepresentations", "objective"]
 

@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, uniform
-from isonomy.mitigators.base import MITIGATORS, InProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import InProcessor
 from isonomy.models import fit_model
 
 __all__ = ["Minimax"]

@@ -24,7 +24,8 @@ from isonomy.mitigators._inputs import (
     replace_columns,
     take_columns,
 )
-from isonomy.mitigators.base import MITIGATORS, PreProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PreProcessor
 
 __all__ = [
     "ADULT",

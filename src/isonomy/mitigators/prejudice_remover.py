@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, InProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import InProcessor
 
 __all__ = ["PrejudiceRemover"]
 

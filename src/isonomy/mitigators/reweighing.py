@@ -6,7 +6,8 @@ import numpy as np
 
 from isonomy._validate import listed
 from isonomy.errors import NotApplicable
-from isonomy.mitigators.base import MITIGATORS, PreProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["Reweighing"]
 

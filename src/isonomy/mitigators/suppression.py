@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from isonomy.errors import InputError
 from isonomy.mitigators._inputs import drop_columns
-from isonomy.mitigators.base import MITIGATORS, PreProcessor, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["Suppression"]
 

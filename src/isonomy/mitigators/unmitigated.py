@@ -2,7 +2,8 @@
 
 from typing import ClassVar
 
-from isonomy.mitigators.base import MITIGATORS, PreProcessor
+from isonomy.mitigators.base import MITIGATORS
+from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["Unmitigated"]
 

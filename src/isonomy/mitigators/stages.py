@@ -1,0 +1,239 @@
+"""The three stages that a method can act in.
+
+A method is one class in one file. It inherits from its stage and overrides what the stage asks:
+
+- ``PreProcessor``: ``resample(X, y, s, w)`` learns and gives the training set that the base
+  learner sees, ``transform(X, s)`` prepares the rows to be predicted;
+- ``InProcessor``: ``fit_model(X, y, s, w)`` and ``predict_scores(X, s)``;
+- ``PostProcessor``: ``fit_scores(scores, labels, y, s, w)``, ``adjust(scores, labels, s)`` and
+  ``adjust_scores(scores, labels, s)``.
+
+These work on plain arrays, so that a study can fit a base model or a transform once and share it:
+``y`` is 1 where the label is favourable, ``s`` numbers the groups (with two groups 1 is the
+privileged one), ``w`` is None or a vector. Used directly, a stage wants a
+fresh clone.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from isonomy._validate import (
+    unknown_name,
+)
+from isonomy.errors import InputError, NotApplicable
+from isonomy.mitigators.base import BaseMitigator, Vector, Weights
+from isonomy.models import fit_model, with_scores
+
+__all__ = ["InProcessor", "PostProcessor", "PreProcessor", "strata"]
+
+
+class PreProcessor(BaseMitigator):
+    """Changes the training data, then fits the base learner on it."""
+
+    stage = "pre"
+    probabilities_from_estimator = True
+
+    def resample(
+        self, X: Any, y: Vector, s: Vector, w: Weights = None
+    ) -> tuple[Any, Vector, Vector, Weights]:
+        """Learn from a training set and give the one that the base learner shall see."""
+        return X, y, s, w
+
+    def transform(self, X: Any, s: Vector | None = None) -> Any:
+        """Prepare rows to be predicted."""
+        return X
+
+    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+        X, y, s, w = self.resample(X, y, s, w)
+        self.estimator_ = fit_model(self._base(), X, self._label_of_code[y], w)
+
+    def _predict(self, X: Any, s: Vector | None) -> Vector:
+        labels: Vector = self.estimator_.predict(self.transform(X, s))
+        return labels
+
+    def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
+        given: NDArray[np.float64] = self.estimator_.predict_proba(self.transform(X, s))
+        if len(self.estimator_.classes_) == len(self.classes_):
+            return given
+        # A resampled training set may have lost a class, which then has probability 0.
+        every = np.zeros((len(given), len(self.classes_)))
+        every[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = given
+        return every
+
+
+class InProcessor(BaseMitigator):
+    """Learns a model under a fairness penalty or constraint."""
+
+    stage = "in"
+    uses_estimator = False
+
+    def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
+        """Learn the model."""
+        raise NotImplementedError
+
+    def predict_scores(self, X: Any, s: Vector | None = None) -> NDArray[np.float64]:
+        """Give the probability of the favourable label."""
+        raise NotImplementedError
+
+    def predict_labels(self, X: Any, s: Vector | None = None) -> Vector:
+        """Give 1 where the favourable label is predicted; a tie is unfavourable."""
+        return (self.predict_scores(X, s) > 0.5).astype(np.intp)
+
+    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+        self.fit_model(X, y, s, w)
+
+    def _predict(self, X: Any, s: Vector | None) -> Vector:
+        labels: Vector = self._label_of_code[self.predict_labels(X, s)]
+        return labels
+
+    def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
+        return self._two_columns(self.predict_scores(X, s))
+
+
+class PostProcessor(BaseMitigator):
+    """Changes the predictions of a base learner, with the protected attribute at hand.
+
+    Parameters
+    ----------
+    fit_on : {"out_of_fold", "train", "validation", "given"}, optional
+        Where the scores come from that the rule is learnt on. ``out_of_fold``: five-fold scores
+        of the training rows, the base learner then being fitted on all of them. ``train``: its
+        scores of the very rows it was fitted on, as the published studies did. ``validation``:
+        30 % of the rows, held out from the base learner. ``given``: the estimator is fitted
+        already (a model in production) and only the rule is learnt; wrap it in
+        ``sklearn.frozen.FrozenEstimator`` where the mitigator will be cloned. When None:
+        ``out_of_fold``, and ``train`` under as_published.
+    """
+
+    stage = "post"
+    needs_sensitive_at_predict = True
+    needs_scores: ClassVar[bool] = True
+
+    FIT_ON: ClassVar[tuple[str, ...]] = ("out_of_fold", "train", "validation", "given")
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        fit_on: str | None = None,
+        privileged: Any = None,
+        favorable: Any = None,
+        sensitive_columns: Any = None,
+        protocol: str = "corrected",
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            privileged=privileged,
+            favorable=favorable,
+            sensitive_columns=sensitive_columns,
+            protocol=protocol,
+            random_state=random_state,
+        )
+        self.fit_on = fit_on
+
+    def fit_scores(
+        self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None
+    ) -> None:
+        """Learn the rule from scores and labels of a base model and the true labels."""
+        raise NotImplementedError
+
+    def adjust(self, scores: NDArray[np.float64], labels: Vector, s: Vector) -> Vector:
+        """Give the mitigated labels, 1 = favourable."""
+        raise NotImplementedError
+
+    def adjust_scores(
+        self, scores: NDArray[np.float64], labels: Vector, s: Vector
+    ) -> NDArray[np.float64]:
+        """Give the mitigated probability of the favourable label."""
+        return self.adjust(scores, labels, s).astype(np.float64)
+
+    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+        where = self.fit_on or ("train" if self.protocol == "as_published" else "out_of_fold")
+        if where not in self.FIT_ON:
+            raise unknown_name("fit_on", str(where), self.FIT_ON)
+        truth = self._label_of_code[y]
+        if where == "given":
+            self.estimator_ = self._given()
+        else:
+            model = with_scores(self._base()) if self.needs_scores else self._base()
+            every = np.arange(len(y))
+            inner = every
+            if where == "validation":
+                inner, held = train_test_split(
+                    every,
+                    test_size=0.3,
+                    stratify=strata(y, s, 2),
+                    random_state=self.random_state,
+                )
+            self.estimator_ = fit_model(
+                model,
+                _safe_indexing(X, inner),
+                truth[inner],
+                None if w is None else w[inner],
+            )
+            if where == "validation":
+                X, y, s = _safe_indexing(X, held), y[held], s[held]
+                w = None if w is None else w[held]
+        if where == "out_of_fold":
+            scores, labels = self._out_of_fold(model, X, y, s, w)
+        else:
+            scores, labels = self._outputs(self.estimator_, X)
+        self.fit_scores(scores, labels, y, s, w)
+
+    def _given(self) -> BaseEstimator:
+        if self.estimator is None:
+            raise InputError('fit_on="given" needs an estimator that is fitted already; got None.')
+        check_is_fitted(self.estimator)
+        if self.needs_scores and not hasattr(self.estimator, "predict_proba"):
+            raise NotApplicable(
+                f"{self.name} needs probabilities and {type(self.estimator).__name__} has none; "
+                f"wrap it in CalibratedClassifierCV."
+            )
+        return self.estimator
+
+    def _out_of_fold(
+        self, model: BaseEstimator, X: Any, y: Vector, s: Vector, w: Weights
+    ) -> tuple[NDArray[np.float64], Vector]:
+        scores, labels = np.empty(len(y)), np.empty(len(y), dtype=np.intp)
+        folds = StratifiedKFold(5, shuffle=True, random_state=self.random_state)
+        for train, test in folds.split(np.zeros(len(y)), strata(y, s, 5)):
+            fitted = fit_model(
+                model,
+                _safe_indexing(X, train),
+                self._label_of_code[y[train]],
+                None if w is None else w[train],
+            )
+            scores[test], labels[test] = self._outputs(fitted, _safe_indexing(X, test))
+        return scores, labels
+
+    def _outputs(self, estimator: Any, X: Any) -> tuple[NDArray[np.float64], Vector]:
+        """Give a model's scores and labels in our coding; labels stand in for absent scores."""
+        labels = (estimator.predict(X) == self.favorable_).astype(np.intp)
+        if not hasattr(estimator, "predict_proba"):
+            return labels.astype(np.float64), labels
+        return self._favorable_scores(estimator, X), labels
+
+    def _predict(self, X: Any, s: Vector | None) -> Vector:
+        assert s is not None
+        scores, labels = self._outputs(self.estimator_, X)
+        adjusted: Vector = self._label_of_code[self.adjust(scores, labels, s)]
+        return adjusted
+
+    def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
+        assert s is not None
+        scores, labels = self._outputs(self.estimator_, X)
+        return self._two_columns(self.adjust_scores(scores, labels, s))
+
+
+def strata(y: Vector, s: Vector, least: int) -> Vector:
+    """Give class-by-group strata, or the classes alone where a cell is too small to spread."""
+    cells = s * 2 + y
+    counts = np.bincount(cells)
+    return cells if counts[counts > 0].min() >= least else y
