@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["PaperTable", "Recipe", "areas", "percent", "plain"]
+__all__ = ["PaperTable", "Recipe", "areas", "label_of", "percent", "plain", "plain_value"]
 
 
 def percent(value: Any) -> str:
@@ -79,7 +79,7 @@ class PaperTable:
         text = self.text()
         ours = {(row, column): v for column in text for row, v in text[column].items()}
         rows = [
-            (_label(row), _label(column), theirs, ours[row, column])
+            (label_of(row), label_of(column), theirs, ours[row, column])
             for column in self.printed
             for row, theirs in self.printed[column].items()
             if theirs and (row, column) in ours
@@ -89,7 +89,7 @@ class PaperTable:
     def summary(self) -> dict[str, Any]:
         """Give everything as plain data: undefined is None."""
         rows = [
-            {"row": _label(row)} | {_label(c): _plain_value(v) for c, v in cells.items()}
+            {"row": label_of(row)} | {label_of(c): plain_value(v) for c, v in cells.items()}
             for row, cells in self.data.iterrows()
         ]
         compared = self.compare().to_dict(orient="records")
@@ -121,18 +121,23 @@ class Recipe:
         One line for a list.
     needs : frozenset of str
         Parts of a frame, as the study's ``held`` names them.
+    close : float
+        How far two cells may lie apart and still be called close, in the unit of the table.
     """
 
     make: Callable[[pd.DataFrame], PaperTable]
     title: str
     needs: frozenset[str]
+    close: float = 0.05
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """Give a value as data can hold it; undefined is None."""
     if hasattr(value, "item"):
         value = value.item()
     return None if value is pd.NA or value != value else value
 
 
-def _label(key: Any) -> str:
+def label_of(key: Any) -> str:
+    """Write the name of a row or column, of several levels too."""
     return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
