@@ -145,6 +145,7 @@ def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
             (f"Regions by rule {rule!r}.",),
             pd.concat(theirs),
             six,
+            shares=True,
         ),
         cube,
     )

@@ -51,7 +51,9 @@ class PaperTable:
         What the paper prints in the same cells, as text; empty where the folder does not hold
         all the cases of a cell.
     write : callable
-        How a cell is written.
+        How a cell is written where it is compared with the print.
+    shares : bool
+        Whether the cells are shares, which a screen shows as per cents.
     """
 
     name: str
@@ -62,6 +64,7 @@ class PaperTable:
     notes: tuple[str, ...] = ()
     printed: pd.DataFrame | None = None
     write: Callable[[Any], str] = plain
+    shares: bool = False
 
     def frame(self) -> pd.DataFrame:
         """Give the recomputed values."""
@@ -70,6 +73,32 @@ class PaperTable:
     def text(self) -> pd.DataFrame:
         """Give the cells as the paper would print them."""
         return self.data.map(self.write)
+
+    def shown(self, digits: int | None = None) -> pd.DataFrame:
+        """Give the cells for a screen: shares as per cents with one decimal, or so many digits.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of every number; by default those of the print, but for shares.
+
+        Examples
+        --------
+        >>> made = PaperTable("fig3", "", pd.DataFrame({"a": [0.517058]}), 1, shares=True)
+        >>> made.shown()["a"].tolist(), made.shown(6)["a"].tolist()
+        (['51.7%'], ['0.517058'])
+        """
+        if digits is None and not self.shares:
+            return self.text()
+
+        def cell(value: Any) -> str:
+            if not isinstance(value, float):
+                return self.write(value)
+            if value != value:
+                return ""
+            return f"{100 * value:.1f}%" if digits is None else f"{value:.{digits}f}"
+
+        return self.data.map(cell)
 
     def compare(self) -> pd.DataFrame:
         """Give every cell that can be compared: row, column, printed, recomputed, agrees."""
