@@ -2,10 +2,12 @@
 
 from isonomy.study.published import read_biswas, read_chen, read_fairea, read_published
 from isonomy.study.record import COLUMNS, Record, combine, records_frame, wide
+from isonomy.study.store import Store
 
 __all__ = [
     "COLUMNS",
     "Record",
+    "Store",
     "combine",
     "read_biswas",
     "read_chen",
