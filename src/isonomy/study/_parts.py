@@ -13,7 +13,16 @@ from pathlib import Path
 
 from isonomy.study._log import sync_folder
 
-__all__ = ["Part", "list_parts", "log_name", "put_in_force", "quoted", "shard_name", "sql_files"]
+__all__ = [
+    "Part",
+    "list_parts",
+    "log_name",
+    "put_in_force",
+    "quoted",
+    "shard_name",
+    "sql_files",
+    "sql_text",
+]
 
 _NAME = re.compile(r"^(\d{8})(?:-(\d{8}))?\.(log|parquet)$")
 
@@ -74,7 +83,12 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def sql_text(text: str | Path) -> str:
+    """Write a text for SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
 def sql_files(paths: Sequence[Path]) -> str:
     """Write ``read_parquet(...)`` over files that may differ in their metrics."""
-    names = ", ".join("'" + str(p).replace("'", "''") + "'" for p in paths)
+    names = ", ".join(map(sql_text, paths))
     return f"read_parquet([{names}], union_by_name=true)"

@@ -9,7 +9,7 @@ import pandas as pd
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.study._codec import read_counts
-from isonomy.study._parts import quoted, sql_files
+from isonomy.study._parts import quoted, sql_files, sql_text
 
 __all__ = ["count_metric", "score_shard"]
 
@@ -64,7 +64,7 @@ def score_shard(
             added.append(f", {value} as {name}")
     if not changed:
         return 0
-    names = ", ".join("'" + m.name.replace("'", "''") + "'" for m in metrics)
+    names = ", ".join(sql_text(m.name) for m in metrics)
     tables = [join.split()[2] for join in joins]
     scored = " or ".join(f"{t}.seq is not null" for t in tables)
     grown = (
@@ -75,7 +75,7 @@ def score_shard(
     replaced.append(grown)
     connection.execute(
         f"copy (select shard.* replace ({', '.join(replaced)}){''.join(added)} from {source} shard "
-        f"{' '.join(joins)} order by seq) to '{str(partial).replace(chr(39), chr(39) * 2)}' "
+        f"{' '.join(joins)} order by seq) to {sql_text(partial)} "
         "(format parquet, compression zstd)"
     )
     for table in tables:

@@ -5,58 +5,29 @@ A store is a folder: ``store.json`` (what it is, and the study), ``lock`` (held 
 themselves keeps the state, so a folder can be copied, moved and merged.
 """
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import duckdb
 import pandas as pd
 
-from isonomy._validate import listed, unknown_name
+from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.metrics import Metric
-from isonomy.study._codec import FIELDS, decode, encode
-from isonomy.study._lock import WriterLock
-from isonomy.study._log import LogFile, sync_folder
+from isonomy.study._codec import FIELDS, decode
+from isonomy.study._header import FILE, StudyLike, check_name, read_header, write_header
 from isonomy.study._long import SEPARATOR, long_frame
-from isonomy.study._parts import (
-    Part,
-    list_parts,
-    log_name,
-    put_in_force,
-    quoted,
-    shard_name,
-    sql_files,
-)
-from isonomy.study._scoring import count_metric, score_shard
-from isonomy.study._views import ORDER, Views, load_docs, metric_columns
+from isonomy.study._parts import quoted, sql_text
+from isonomy.study._scoring import count_metric
+from isonomy.study._views import ORDER, Views
+from isonomy.study._writer import Writer
 from isonomy.study.record import RUN, STATUSES, Record
 
-__all__ = ["FORMAT", "Store", "StudyLike", "Writer"]
+__all__ = ["Store", "Writer"]
 
-FORMAT = 1
-"""Version of the folder's layout; a store of a later one is refused."""
-
-_FILE = "store.json"
-_SEGMENT = 16 * 2**20
-_FAN = 8
 _MANY = 5_000
-
-
-class StudyLike(Protocol):
-    """What a store asks of a study."""
-
-    @property
-    def name(self) -> str:
-        """The study's name."""
-        ...
-
-    def toml(self) -> str:
-        """Write the study as a file."""
-        ...
 
 
 class Store:
@@ -80,7 +51,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._told = _read_header(self.path)
+        self._told = read_header(self.path)
         self._views: Views | None = None
 
     # ------------------------------------------------------------------ doors
@@ -96,7 +67,7 @@ class Store:
         """
         name = study if isinstance(study, str) else study.name
         folder = Path(path)
-        if (folder / _FILE).exists():
+        if (folder / FILE).exists():
             store = cls(folder)
             store.check_study(name)
             return store
@@ -106,7 +77,7 @@ class Store:
                 "else: choose another."
             )
         (folder / "parts").mkdir(parents=True, exist_ok=True)
-        _write_header(folder, name, "" if isinstance(study, str) else study.toml())
+        write_header(folder, name, "" if isinstance(study, str) else study.toml())
         return cls(folder)
 
     @classmethod
@@ -122,19 +93,21 @@ class Store:
     @property
     def spec(self) -> str:
         """The study as TOML, as it was last run; empty where none was given."""
-        return str(_read_header(self.path)["spec"])
+        return str(read_header(self.path)["spec"])
 
     def check_study(self, name: str) -> None:
         """Raise unless the store is one of this study."""
-        if name != self.name:
-            raise InputError(
-                f"A store holds one study; {str(self.path)!r} holds {self.name!r}, not {name!r}: "
-                "choose another folder."
-            )
+        check_name(self.path, self.name, name)
 
-    def writer(self) -> "Writer":
-        """Give the one writer, to be used in a ``with`` statement."""
-        return Writer(self)
+    def writer(self, *, segment: int | None = None) -> Writer:
+        """Give the one writer, to be used in a ``with`` statement.
+
+        Parameters
+        ----------
+        segment : int, optional
+            Bytes that the log may take before it is compacted into a Parquet shard.
+        """
+        return Writer(self.path, self.name, segment=segment)
 
     def __len__(self) -> int:
         return int(self._rows("select count(*) from live")[0][0])
@@ -197,7 +170,7 @@ class Store:
         values = "".join(f", {quoted(m)}" for m in chosen)
         measured = "measured"
         if metrics is not None:
-            few = ", ".join("'" + m.replace("'", "''") + "'" for m in chosen)
+            few = ", ".join(map(sql_text, chosen))
             measured = f"list_filter(measured, lambda m: list_contains([{few}], m))"
         wide = self._ask(
             f"select {names}, coalesce(repeat, -1) as repeat, "
@@ -249,7 +222,9 @@ class Store:
         partial = target.with_name(target.name + ".part")
         by = ORDER if view != "results" else ", ".join(quoted(n) for n in (*RUN, "metric"))
         try:
-            self._ask(f"copy (select * from {view} order by {by}) to {_text(partial)} ({options})")
+            self._ask(
+                f"copy (select * from {view} order by {by}) to {sql_text(partial)} ({options})"
+            )
             partial.replace(target)
         except (OSError, duckdb.IOException) as error:
             raise InputError(f"{str(file)!r} cannot be written: {error}.") from None
@@ -283,7 +258,7 @@ class Store:
         for other in stores:
             other.check_study(self.name)
         with self.writer() as writer:
-            return sum(writer.take(other) for other in stores)
+            return sum(writer.take(other._reader(), self.keys("ok")) for other in stores)
 
     def compact(self) -> None:
         """Make one shard of all parts."""
@@ -302,205 +277,5 @@ class Store:
         return self._ask(sql).fetchall()
 
 
-class Writer:
-    """The only writer of a store, for as long as its ``with`` statement lasts."""
-
-    def __init__(self, store: Store, *, segment: int = _SEGMENT) -> None:
-        self.store = store
-        self.folder = store.path / "parts"
-        self.segment = segment
-        self._lock = WriterLock(store.path / "lock")
-        self._connection: duckdb.DuckDBPyConnection | None = None
-
-    def __enter__(self) -> Self:
-        self._lock.acquire()
-        try:
-            self._begin()
-        except BaseException:
-            self._lock.release()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._log.close()
-        if self._connection is not None:
-            self._connection.close()
-        self._lock.release()
-
-    def _begin(self) -> None:
-        for left in self.folder.glob("*.part"):  # by a writer that was killed
-            left.unlink()
-        parts, void = list_parts(self.folder)
-        for part in void:
-            part.path.unlink()
-        self._open_log(parts)
-        docs = self._log.docs
-        self._seq = max((doc["seq"] for doc in docs), default=-1)
-        shards = [part.path for part in parts if part.kind == "parquet"]
-        names: list[str] = []
-        if shards:
-            run = self._duckdb().execute
-            top = run(f"select max(seq) from {sql_files(shards)}").fetchall()[0][0]
-            self._seq = max(self._seq, -1 if top is None else int(top))
-            told = run(f"describe select * from {sql_files(shards)}").fetchall()
-            names = [row[0] for row in told if row[0] not in FIELDS]
-        self._names = {m.lower(): m for m in metric_columns(docs, names)}
-
-    def _open_log(self, parts: list[Part]) -> None:
-        last = parts[-1] if parts else None
-        if last is not None and last.kind == "log":
-            self._number = last.first
-        else:
-            self._number = 1 if last is None else last.last + 1
-        self._log = LogFile(self.folder / log_name(self._number))
-
-    def _duckdb(self) -> duckdb.DuckDBPyConnection:
-        if self._connection is None:
-            self._connection = duckdb.connect()
-        return self._connection
-
-    def declare(self, study: StudyLike) -> None:
-        """Keep the study as it is run now; it may have grown since the store was made."""
-        self.store.check_study(study.name)
-        _write_header(self.store.path, study.name, study.toml())
-
-    def append(self, records: Iterable[Record]) -> None:
-        """Add the records of a trial: all are on the disk when this returns, or none is."""
-        docs = []
-        for record in records:
-            self.store.check_study(record.study)
-            self._seq += 1
-            docs.append(encode(record, self._seq))
-        if not docs:
-            return
-        for name in metric_columns(docs):
-            known = self._names.setdefault(name.lower(), name)
-            if known != name:
-                raise InputError(
-                    f"Names of metrics must differ in more than capital letters; got {name!r} "
-                    f"beside {known!r}."
-                )
-        self._log.append(docs)
-        if self._log.size >= self.segment:
-            self.compact()
-
-    def compact(self, *, everything: bool = False) -> None:
-        """Make a shard of the log; merge shards once there are many, or all of them if asked."""
-        docs = self._log.docs
-        if docs:
-            metrics = metric_columns(docs)
-            load_docs(self._duckdb(), "batch", docs, metrics)
-            self._shard("select * from batch", self._number, self._number)
-        self._log.close()
-        (self.folder / log_name(self._number)).unlink(missing_ok=True)
-        parts = list_parts(self.folder)[0]
-        while many := _to_merge(parts, everything):
-            files = sql_files([part.path for part in many])
-            self._shard(f"select * from {files}", many[0].first, many[-1].last)
-            parts = list_parts(self.folder)[0]
-        self._open_log(parts)
-
-    def _shard(self, select: str, first: int, last: int) -> None:
-        name = shard_name(first, last)
-        partial = self.folder / (name + ".part")
-        self._duckdb().execute(
-            f"copy ({select}) to {_text(partial)} (format parquet, compression zstd)"
-        )
-        put_in_force(partial, name)
-
-    def score(self, metrics: list[Metric]) -> int:
-        """Add metrics of counts to every run that lacks them."""
-        self.compact()
-        gained = 0
-        for part in list_parts(self.folder)[0]:
-            if part.kind == "parquet":
-                partial = part.path.with_name(part.path.name + ".part")
-                found = score_shard(self._duckdb(), part.path, partial, metrics)
-                if found:
-                    put_in_force(partial, part.path.name)
-                gained += found
-        return gained
-
-    def take(self, other: Store) -> int:
-        """Take over the records of another store that are not ok here."""
-        self.compact()
-        done = self.store.keys("ok")
-        views = other._reader()
-        name = shard_name(self._number, self._number)
-        partial = self.folder / (name + ".part")
-        held = pd.DataFrame({"key": pd.Series(sorted(done), dtype=object)})
-        views.connection.execute("create or replace table held (key varchar)")
-        views.connection.append("held", held)
-        try:
-            views.query(
-                f"copy (select * replace (seq + {self._seq + 1} as seq) from live "
-                f"where key not in (select key from held)) "
-                f"to {_text(partial)} (format parquet, compression zstd)"
-            )
-        finally:
-            views.connection.execute("drop table held")
-        found = self._duckdb().execute(f"select count(*), max(seq) from {sql_files([partial])}")
-        count, top = found.fetchall()[0]
-        if not count:
-            partial.unlink()
-            return 0
-        self._log.close()
-        put_in_force(partial, name)
-        self._seq = int(top)
-        self._open_log(list_parts(self.folder)[0])
-        return int(count)
-
-
-def _to_merge(parts: list[Part], everything: bool) -> list[Part]:
-    """Choose shards to merge: all, or the last eight that are of one size."""
-    shards = [part for part in parts if part.kind == "parquet"]
-    if everything:
-        return shards if len(shards) > 1 else []
-    last = shards[-_FAN:]
-    equal = len({part.last - part.first for part in last}) == 1
-    return last if len(last) == _FAN and equal else []
-
-
-def _text(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
-
-
 def _condition(where: str | None) -> str:
     return "" if where is None else f"where ({where})"
-
-
-def _read_header(folder: Path) -> dict[str, Any]:
-    file = folder / _FILE
-    if not file.is_file():
-        what = "is no store" if folder.exists() else "does not exist"
-        raise InputError(
-            f"A store is a folder with the file {_FILE}; {str(folder)!r} {what}: "
-            "name the folder that a study was run into."
-        )
-    try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        version = told["isonomy_store"]
-        missing = [name for name in ("study", "spec") if name not in told]
-    except (ValueError, KeyError, TypeError):
-        raise InputError(
-            f"{str(file)!r} must describe a store of Isonomy; it does not: name another folder."
-        ) from None
-    if version != FORMAT or missing:
-        raise InputError(
-            f"The store {str(folder)!r} must be of format {FORMAT}; it is of {version!r}"
-            f"{' without ' + listed(missing) if missing else ''}: use the release that wrote it."
-        )
-    return dict(told)
-
-
-def _write_header(folder: Path, name: str, spec: str) -> None:
-    partial = folder / (_FILE + ".part")
-    told = {"isonomy_store": FORMAT, "study": name, "spec": spec}
-    partial.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(folder / _FILE)
-    sync_folder(folder)

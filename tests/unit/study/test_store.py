@@ -20,7 +20,7 @@ from isonomy.study import Record, records_frame
 from isonomy.study._log import batch_line, read_batches
 from isonomy.study._parts import list_parts
 from isonomy.study.record import RUN, check_frame
-from isonomy.study.store import Store, Writer
+from isonomy.study.store import Store
 from isonomy.tradeoff.joint import JointCounts
 
 
@@ -65,7 +65,7 @@ def trial(repeat: int) -> list[Record]:
 
 def filled(path: Path, trials: int = 3, segment: int = 2**24) -> Store:
     store = Store.create(path, "demo")
-    with Writer(store, segment=segment) as writer:
+    with store.writer(segment=segment) as writer:
         for repeat in range(trials):
             writer.append(trial(repeat))
     return store
@@ -114,7 +114,7 @@ def test_gives_back_every_record(tmp_path: Path, segment: int) -> None:
         record("more", 2, metrics={"mcc": 1 / 3}),
         record("failing", 0, metrics={}, counts=None, status="failed", reason="it broke"),
     ]
-    with Writer(store, segment=segment) as writer:
+    with store.writer(segment=segment) as writer:
         writer.append(given[:3])
         writer.append(given[3:])
     again = Store.open(tmp_path / "s")
@@ -165,7 +165,7 @@ def test_order_does_not_depend_on_arrival(tmp_path: Path) -> None:
     with first.writer() as writer:
         writer.append([*trial(0), record("other", 0, metrics={"mcc": 0.5})])
         writer.append(trial(1))
-    with Writer(second, segment=1) as writer:
+    with second.writer(segment=1) as writer:
         writer.append(trial(1)[::-1])
         writer.append([record("other", 0, metrics={"mcc": 0.5}), *trial(0)[::-1]])
     pd.testing.assert_frame_equal(first.frame(), second.frame())
@@ -173,7 +173,7 @@ def test_order_does_not_depend_on_arrival(tmp_path: Path) -> None:
 
 def test_a_run_tried_again_counts_once(tmp_path: Path) -> None:
     store = Store.create(tmp_path, "demo")
-    with Writer(store, segment=1) as writer:
+    with store.writer(segment=1) as writer:
         writer.append([record("a", 0, metrics={}, counts=None, status="failed", reason="once")])
         writer.append([record("a", 0)])
         writer.append([record("a", 0, metrics={}, counts=None, status="failed", reason="twice")])
@@ -282,8 +282,8 @@ WRITER = """
 import os, sys, time
 sys.path.insert(0, {here!r})
 from test_store import trial
-from isonomy.study.store import Store, Writer
-with Writer(Store.open({path!r}), segment=20_000) as writer:
+from isonomy.study.store import Store
+with Store.open({path!r}).writer(segment=20_000) as writer:
     print("ready", flush=True)
     for i in range(int(sys.argv[1]), 10**6):
         writer.append(trial(i))
@@ -332,7 +332,7 @@ def test_second_writer_is_refused_in_words(tmp_path: Path) -> None:
 def test_reader_follows_the_writer(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s", "demo")
     reader = Store.open(store.path)
-    with Writer(store, segment=12_000) as writer:
+    with store.writer(segment=12_000) as writer:
         for i in range(30):
             writer.append(trial(i))
             assert len(reader) == 2 * (i + 1)
@@ -389,7 +389,7 @@ def test_merge_of_two_machines(tmp_path: Path) -> None:
     bad = record("extra", 0, metrics={}, counts=None, status="failed", reason="x")
     with here.writer() as writer:
         writer.append([*trial(0), bad])
-    with Writer(there, segment=1) as writer:
+    with there.writer(segment=1) as writer:
         writer.append([record("reweighing", 0, host="there"), record("extra", 0)])
         writer.append(trial(1))
         writer.append([record("later", 2, metrics={"mcc": 0.25})])
