@@ -207,8 +207,10 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     outcome = run_with_progress(study, store, **how)
     if outcome.interrupted:
         return [
-            f"Stopped: {outcome.done} of {outcome.trials} splits are done and judged here; the "
-            "same command goes on."
+            (
+                f"Stopped: {outcome.done} of {outcome.trials} splits are done and judged here; the "
+                "same command goes on."
+            )
         ]
     return []
 

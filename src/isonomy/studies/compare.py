@@ -69,7 +69,9 @@ class Comparison:
         """Give the share that agrees, by one of the columns of a cell, and over all."""
         cells = self.cells
         parts = {str(name): part for name, part in cells.groupby(by, sort=False, observed=True)}
-        rows = {name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()}
+        rows = {
+            name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()
+        }
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def table_agreement(self) -> pd.DataFrame:
@@ -99,9 +101,11 @@ class Comparison:
         lines = [
             f"## {self.paper}: our study beside the published runs",
             "",
-            f"{len(self.cells):,} cells (task, model, method, metric), {runs}. *Rejected*: "
-            f"Mann-Whitney, two-sided, Holm over all cells, {self.level:.0%}. *Equal runs*: same "
-            "seed, all metrics equal to six digits.",
+            (
+                f"{len(self.cells):,} cells (task, model, method, metric), {runs}. *Rejected*: "
+                f"Mann-Whitney, two-sided, Holm over all cells, {self.level:.0%}. *Equal runs*: same "
+                "seed, all metrics equal to six digits."
+            ),
             "",
             *_markdown(self.agreement().reset_index(names="method")),
             "",
@@ -267,7 +271,9 @@ def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     rest = mine[~_keys(mine).isin(_keys(same))]
     rest = rest[_brings_own_model(rest["mitigator"])]
     no_model = [*CELL[:2], "mitigator"]
-    alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(columns={"model": "their_model"})
+    alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(
+        columns={"model": "their_model"}
+    )
     return pd.concat([same, rest.merge(alone, on=no_model)], ignore_index=True)
 
 
@@ -320,15 +326,17 @@ def _agreement(cells: pd.DataFrame, level: float) -> dict[str, float]:
 
 def _power(cells: pd.DataFrame, level: float) -> list[str]:
     """Say where the runs are too few for any difference to be found."""
-    fewest = cells.loc[cells["runs"].idxmin()]
-    n, m = int(fewest["runs"]), int(fewest["published_runs"])
+    at = int(cells["runs"].to_numpy().argmin())
+    n, m = (int(cells[side].to_numpy()[at]) for side in ("runs", "published_runs"))
     best = float(mann_whitney(np.arange(n), np.arange(m) + n).pvalue)
     if best * len(cells) <= level:
         return []
     return [
-        f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
-        f"over {len(cells):,} cells raises above {level:g}: that such a cell is not rejected says "
-        "little; read the column p below 0.05 (5 % are expected when nothing differs)."
+        (
+            f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
+            f"over {len(cells):,} cells raises above {level:g}: that such a cell is not rejected says "
+            "little; read the column p below 0.05 (5 % are expected when nothing differs)."
+        )
     ]
 
 
