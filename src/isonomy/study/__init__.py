@@ -6,6 +6,7 @@ from isonomy.study.record import COLUMNS, Record, combine, records_frame, wide
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, Task
 from isonomy.study.store import Store
+from isonomy.study.trial import run_trial
 
 __all__ = [
     "COLUMNS",
@@ -24,5 +25,6 @@ __all__ = [
     "read_fairea",
     "read_published",
     "records_frame",
+    "run_trial",
     "wide",
 ]
