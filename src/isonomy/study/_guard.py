@@ -1,6 +1,7 @@
 """What a worker calls: a trial becomes its records or a failure with a reason, never an error."""
 
 import atexit
+import signal
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -134,6 +135,8 @@ def _watch_once() -> None:
         if not _watching:
             _watching.append(True)
             watch_parent()
+            # Ctrl-C is for the process that runs the study; it ends its workers itself
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @atexit.register

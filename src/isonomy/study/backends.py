@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import joblib
+from joblib.externals import loky
 
 from isonomy._registry import Registry
 from isonomy._validate import optional
@@ -132,6 +133,15 @@ class Loky(Backend):
         guard = self.guard(work, orphans=True)
         left = dict(enumerate(items))
         lost: dict[int, int] = {}
+        try:
+            yield from self._passes(guard, left, lost)
+        finally:
+            if left:  # given up half-way: nobody waits for what still runs
+                loky.get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+    def _passes(
+        self, guard: Guard, left: dict[int, Any], lost: dict[int, int]
+    ) -> Iterator[tuple[Any, Result]]:
         while left:
             sent: set[int] = set()
             try:
