@@ -7,5 +7,15 @@ from isonomy.counterfactual.generate import (
     Independent,
     make_generator,
 )
+from isonomy.counterfactual.quality import Quality, mds_points, quality
 
-__all__ = ["BaseGenerator", "BootstrapNoise", "GENERATORS", "Independent", "make_generator"]
+__all__ = [
+    "BaseGenerator",
+    "BootstrapNoise",
+    "GENERATORS",
+    "Independent",
+    "Quality",
+    "make_generator",
+    "mds_points",
+    "quality",
+]
