@@ -1,6 +1,10 @@
 """Base learners by name, and the one way to fit any of them with weights."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,14 +26,17 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from isonomy._validate import check_weight, unknown_name
 from isonomy.errors import InputError, NotApplicable
+from isonomy.networks import NETWORKS, make_network
 
 __all__ = [
+    "FitMeter",
     "LegacyLogisticRegression",
     "MODELS",
     "RECIPES",
     "WeightedNeighbors",
     "fit_model",
     "make_model",
+    "metered_fits",
     "weight_keyword",
     "with_scores",
 ]
@@ -140,6 +147,15 @@ def _scaled(model: BaseEstimator) -> Pipeline:
 
 Factory = Callable[[Any], BaseEstimator]
 
+
+def _network(name: str, scaled: bool) -> Factory:
+    def make(seed: Any) -> BaseEstimator:
+        network = make_network(name, random_state=seed)
+        return _scaled(network) if scaled else network
+
+    return make
+
+
 MODELS: dict[str, Factory] = {
     "lr": lambda seed: _scaled(LogisticRegression(max_iter=1000, random_state=seed)),
     "dt": lambda seed: DecisionTreeClassifier(min_samples_leaf=10, random_state=seed),
@@ -149,6 +165,7 @@ MODELS: dict[str, Factory] = {
     "gbt": lambda seed: HistGradientBoostingClassifier(random_state=seed),
     "nb": lambda _: GaussianNB(),
     "knn": lambda _: _scaled(WeightedNeighbors()),
+    **{name: _network(name, scaled=True) for name in NETWORKS},
 }
 """The base learners of the recipe ``default``: scaled where scale matters."""
 
@@ -159,6 +176,7 @@ RECIPES: dict[str, dict[str, Factory]] = {
         "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
         "rf": lambda seed: RandomForestClassifier(random_state=seed),
         "svm": lambda seed: LinearSVC(random_state=seed),
+        **{name: _network(name, scaled=False) for name in ("dl", "dl2", "dl3", "dl4")},
     },
     "fairea": {
         "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
@@ -176,9 +194,11 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
 
     Parameters
     ----------
-    name : {"lr", "dt", "svm", "svc", "rf", "gbt", "nb", "knn"}
+    name : {"lr", "dt", "svm", "svc", "rf", "gbt", "nb", "knn", "dnn", "dl", "dl2", "dl3", "dl4"}
         Logistic regression, decision tree, linear and RBF support vector machine, random forest,
-        gradient-boosted trees, naive Bayes, nearest neighbours. All accept ``sample_weight``.
+        gradient-boosted trees, naive Bayes, nearest neighbours, and the networks of the studies
+        (:func:`isonomy.networks.make_network`), whose ``fit`` needs the extra ``torch``. All
+        accept ``sample_weight``.
     recipe : {"default", "chen", "fairea"}
         ``default`` scales where scale matters and converges; the others are the settings of
         Chen et al. (2023) and of Fairea (Hort et al., 2021), which scale the data themselves.
@@ -226,6 +246,38 @@ def weight_keyword(estimator: BaseEstimator) -> str | None:
     return None
 
 
+@dataclass
+class FitMeter:
+    """The CPU seconds that fits took, and how many fits there were."""
+
+    cpu: float = 0.0
+    fits: int = 0
+
+
+_METER: ContextVar[FitMeter | None] = ContextVar("isonomy_fit_meter", default=None)
+
+
+@contextmanager
+def metered_fits() -> Iterator[FitMeter]:
+    """Measure what the fits of learners cost inside a ``with`` block, whoever asks for them.
+
+    Only the block's own thread or task is measured, and nothing is left behind after it.
+
+    Examples
+    --------
+    >>> with metered_fits() as meter:
+    ...     _ = fit_model(make_model("nb"), [[0.0], [1.0]], [0, 1])
+    >>> meter.fits
+    1
+    """
+    meter = FitMeter()
+    token = _METER.set(meter)
+    try:
+        yield meter
+    finally:
+        _METER.reset(token)
+
+
 def fit_model(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
 ) -> BaseEstimator:
@@ -238,6 +290,22 @@ def fit_model(
     >>> model.predict([[2.0]]).tolist()
     [1]
     """
+    meter = _METER.get()
+    if meter is None:
+        return _fit(estimator, X, y, sample_weight)
+    token = _METER.set(None)  # a fit inside this fit is part of it
+    started = time.process_time()
+    try:
+        return _fit(estimator, X, y, sample_weight)
+    finally:
+        _METER.reset(token)
+        meter.cpu += time.process_time() - started
+        meter.fits += 1
+
+
+def _fit(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None
+) -> BaseEstimator:
     model = clone(estimator)
     if sample_weight is None:
         return model.fit(X, y)
