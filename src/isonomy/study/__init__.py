@@ -5,6 +5,7 @@ from isonomy.study.published import read_biswas, read_chen, read_fairea, read_pu
 from isonomy.study.record import COLUMNS, Record, combine, records_frame, wide
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, Task
+from isonomy.study.store import Store
 from isonomy.study.trial import run_trial
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Method",
     "Record",
     "Source",
+    "Store",
     "Study",
     "Task",
     "Trial",
