@@ -74,7 +74,7 @@ def benchmark_command(
         0.95, "--sure", help="Probability of a good trade-off that makes a method worth it."
     ),
     seed: int = typer.Option(0, "--seed", help="Seed of splits and resamples."),
-    backend: str = typer.Option("serial", "--backend", help="serial, loky, dask or ray."),
+    backend: str = typer.Option("loky", "--backend", help="serial, loky, dask or ray."),
     workers: int | None = typer.Option(None, "--workers", min=1, help="Worker processes."),
     scheduler: str | None = typer.Option(
         None, "--scheduler", help="Address of a Dask scheduler or Ray cluster."
@@ -106,7 +106,6 @@ def benchmark_command(
     from isonomy.studies.benchmark import plan_benchmark
 
     kept, mended = get_metric(performance).name, get_metric(fairness).name
-    folder = _made(folder)
     with messages().status(f"reading {data} ..."):
         plan = plan_benchmark(
             data,
@@ -125,7 +124,7 @@ def benchmark_command(
         )
     stopped = _run(
         plan.study,
-        folder,
+        _made(folder),
         backend=backend,
         workers=workers,
         scheduler=scheduler,
@@ -240,8 +239,9 @@ def _records(study: "Study", store: "Store") -> list[Any]:
     """Give the store's records that belong to this study as it is now."""
     from isonomy.study import keys, plan
 
-    wanted = {key for trial in plan(study) for key in keys(study, trial)}
-    return [record for record in store.records() if record.key in wanted]
+    # in the order in which tasks, models and methods were asked for
+    order = {key: k for k, key in enumerate(k for t in plan(study) for k in keys(study, t))}
+    return sorted((r for r in store.records() if r.key in order), key=lambda r: order[r.key])
 
 
 # ---------------------------------------------------------------------- what is printed

@@ -92,8 +92,11 @@ def _against_baselines(found: "Benchmark", section: "Section", verdict: MethodVe
         f"Overwriting predictions blindly down to that bias would leave {_number(blind)} of "
         f"{name}; {_region(verdict)}."
     )
-    if section.frontier is None or verdict.above_frontier != verdict.above_frontier:
+    if section.frontier is None:
         return told
+    if verdict.above_frontier != verdict.above_frontier:
+        least = float(section.frontier.bias.min())
+        return f"{told} Group thresholds on the same model get no further than {_number(least)}."
     reach = verdict.performance.after - verdict.above_frontier
     how = f"Group thresholds on the same model reach {_number(reach)} at that bias"
     if verdict.above_low > 0:
@@ -109,8 +112,7 @@ def _against_baselines(found: "Benchmark", section: "Section", verdict: MethodVe
 
 
 def _region(verdict: MethodVerdict) -> str:
-    sure = verdict.probability.get(verdict.region or "", float("nan"))
-    return f"the trade-off is {verdict.region} (probability {sure:.0%})"
+    return f"the trade-off is {verdict.region} (good or win-win with a probability of {verdict.worth:.0%})"
 
 
 def _demands(section: "Section", verdict: MethodVerdict) -> str:
