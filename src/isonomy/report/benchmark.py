@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isonomy.report.html import environment
-from isonomy.report.tradeoff import COLOURS, EDGE, Scale, axes, region_words, svg, span_of
+from isonomy.report.tradeoff import COLOURS, EDGE, Scale, axes, region_words, span_of, svg
 from isonomy.studies.benchmark import headline, metric_words, sentences
 
 if TYPE_CHECKING:

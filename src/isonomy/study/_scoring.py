@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from isonomy.errors import InputError
-from isonomy.metrics import Counts, Metric, get_metric
+from isonomy.metrics import Metric, get_metric
 from isonomy.study._codec import read_counts
 from isonomy.study._parts import quoted, sql_files, sql_text
+from isonomy.study.measure import tested
 
 __all__ = ["count_metric", "score_shard"]
 
@@ -41,7 +42,9 @@ def score_shard(
     for k, metric in enumerate(metrics):
         lacking = connection.execute(
             f"select seq, cells, attributes, n, w, w2 from {source} "
-            "where status = 'ok' and cells is not null and not list_contains(measured, ?)",
+            # a point of a mutation baseline is a mean over draws, which its counts do not hold
+            "where status = 'ok' and cells is not null and not starts_with(mitigator, 'mutation(') "
+            "and not list_contains(measured, ?)",
             [metric.name],
         )
         found = _scores(lacking, metric)
@@ -103,5 +106,12 @@ def _value(metric: Metric, cells: str, attributes: str, runs: pd.DataFrame) -> o
         name: None if runs[name].isna().any() else np.array(runs[name].tolist(), dtype=np.float64)
         for name in ("n", "w", "w2")
     }
-    counts: Counts = read_counts(cells, arrays).method.select(*attributes.split("+"))
-    return np.broadcast_to(np.asarray(metric(counts), dtype=np.float64), len(runs))
+    counts = tested(read_counts(cells, arrays), attributes)
+    with np.errstate(all="ignore"):
+        value = np.asarray(metric(counts), dtype=np.float64)
+    if value.shape != (len(runs),):
+        raise InputError(
+            f"A metric added to stored runs must have one value per run; {metric.name} has one "
+            "per group."
+        )
+    return value

@@ -138,6 +138,26 @@ class Store:
         )
         return set(found.fetchnumpy()["key"].tolist())
 
+    def conflicts(self, planned: pd.DataFrame) -> pd.DataFrame:
+        """Give the planned runs that the store holds under another key.
+
+        Parameters
+        ----------
+        planned : DataFrame
+            ``dataset``, ``attributes``, ``model``, ``mitigator``, ``repeat`` and ``key``.
+        """
+        views = self._reader()
+        kinds = ", ".join(f"{quoted(n)} {FIELDS[n]}" for n in planned.columns)
+        views.connection.execute(f"create or replace table planned ({kinds})")
+        views.connection.append("planned", planned)
+        shared = [quoted(n) for n in planned.columns if n != "key"]
+        found = views.query(
+            f"select planned.* from planned join live using ({', '.join(shared)}) "
+            f"where planned.key <> live.key order by all"
+        ).df()
+        views.connection.execute("drop table planned")
+        return found
+
     def runs(self, where: str | None = None) -> pd.DataFrame:
         """Give one row per record, one column per metric, with time and host.
 
