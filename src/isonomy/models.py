@@ -22,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from isonomy._validate import check_weight, unknown_name
 from isonomy.errors import InputError, NotApplicable
+from isonomy.networks import NETWORKS, make_network
 
 __all__ = [
     "LegacyLogisticRegression",
@@ -140,6 +141,15 @@ def _scaled(model: BaseEstimator) -> Pipeline:
 
 Factory = Callable[[Any], BaseEstimator]
 
+
+def _network(name: str, scaled: bool) -> Factory:
+    def make(seed: Any) -> BaseEstimator:
+        network = make_network(name, random_state=seed)
+        return _scaled(network) if scaled else network
+
+    return make
+
+
 MODELS: dict[str, Factory] = {
     "lr": lambda seed: _scaled(LogisticRegression(max_iter=1000, random_state=seed)),
     "dt": lambda seed: DecisionTreeClassifier(min_samples_leaf=10, random_state=seed),
@@ -149,6 +159,7 @@ MODELS: dict[str, Factory] = {
     "gbt": lambda seed: HistGradientBoostingClassifier(random_state=seed),
     "nb": lambda _: GaussianNB(),
     "knn": lambda _: _scaled(WeightedNeighbors()),
+    **{name: _network(name, scaled=True) for name in NETWORKS},
 }
 """The base learners of the recipe ``default``: scaled where scale matters."""
 
@@ -159,6 +170,7 @@ RECIPES: dict[str, dict[str, Factory]] = {
         "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
         "rf": lambda seed: RandomForestClassifier(random_state=seed),
         "svm": lambda seed: LinearSVC(random_state=seed),
+        **{name: _network(name, scaled=False) for name in ("dl", "dl2", "dl3", "dl4")},
     },
     "fairea": {
         "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
@@ -176,9 +188,11 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
 
     Parameters
     ----------
-    name : {"lr", "dt", "svm", "svc", "rf", "gbt", "nb", "knn"}
+    name : {"lr", "dt", "svm", "svc", "rf", "gbt", "nb", "knn", "dnn", "dl", "dl2", "dl3", "dl4"}
         Logistic regression, decision tree, linear and RBF support vector machine, random forest,
-        gradient-boosted trees, naive Bayes, nearest neighbours. All accept ``sample_weight``.
+        gradient-boosted trees, naive Bayes, nearest neighbours, and the networks of the studies
+        (:func:`isonomy.networks.make_network`), whose ``fit`` needs the extra ``torch``. All
+        accept ``sample_weight``.
     recipe : {"default", "chen", "fairea"}
         ``default`` scales where scale matters and converges; the others are the settings of
         Chen et al. (2023) and of Fairea (Hort et al., 2021), which scale the data themselves.

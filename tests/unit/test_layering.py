@@ -13,7 +13,7 @@ LEVELS: list[set[str]] = [
     {"errors", "_registry", "_validate"},
     {"stats"},
     {"tails"},
-    {"data", "metrics"},
+    {"data", "metrics", "networks"},
     {"models", "search"},
     {"counterfactual"},
     {"mitigators", "audit"},
