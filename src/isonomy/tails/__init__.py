@@ -1,0 +1,19 @@
+"""How bad can it get: extreme value theory on plain arrays; nothing here knows of fairness."""
+
+from isonomy.tails.fit import TailFit, fit_gev, fit_gpd
+from isonomy.tails.gev import gev_cdf, gev_logpdf, gev_quantile
+from isonomy.tails.gpd import gpd_cdf, gpd_logpdf, gpd_quantile
+from isonomy.tails.threshold import peaks_over_threshold
+
+__all__ = [
+    "TailFit",
+    "fit_gev",
+    "fit_gpd",
+    "gev_cdf",
+    "gev_logpdf",
+    "gev_quantile",
+    "gpd_cdf",
+    "gpd_logpdf",
+    "gpd_quantile",
+    "peaks_over_threshold",
+]

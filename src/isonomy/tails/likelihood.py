@@ -1,0 +1,162 @@
+"""The two likelihoods of extreme value theory, with gradients and Hessians, for many samples at once.
+
+Both laws are functions of one transform, ``l = log(1 + shape * w) / shape`` of the standardised
+value ``w`` (``l = w`` at shape 0): the negative log-density of the generalised Pareto law is
+``log(scale) + (1 + shape) * l``, and that of the generalised extreme value law adds ``exp(-l)``.
+Parameters are the location (GEV only), the logarithm of the scale and the shape, in that order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Value", "gev_value", "gpd_value", "growth", "log1p_over"]
+
+Floats = NDArray[np.float64]
+
+# Below this |shape| * max|w| the transform is summed as a series: the closed forms of its
+# derivatives divide rounding errors by shape and shape squared.
+SERIES = 0.03
+TERMS = 14
+
+
+class Value(NamedTuple):
+    """A function's value, gradient and Hessian, one per leading index."""
+
+    value: Floats
+    gradient: Floats
+    hessian: Floats
+
+
+def log1p_over(x: Floats, shape: Floats) -> Floats:
+    """Give log(1 + shape * x) / shape, which is x at shape 0; infinite outside the support."""
+    shape = np.where(np.abs(shape) < 1e-150, 1e-150, shape)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inside = np.log1p(np.maximum(shape * x, -1.0))
+    return np.asarray(inside / shape, dtype=np.float64)
+
+
+def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Give g = (exp(shape * L) - 1) / shape and its derivatives g_s, g_ss, g_sL, g_LL.
+
+    ``g`` is the return level in units of the scale; ``g_L = exp(shape * L)`` is left to the reader.
+    """
+    shape, log_rate = np.broadcast_arrays(
+        np.asarray(shape, dtype=np.float64), np.asarray(log_rate, dtype=np.float64)
+    )
+    x = shape * log_rate
+    e = np.exp(x)
+    safe = np.where(np.abs(shape) < 1e-150, 1e-150, shape)
+    g = np.expm1(safe * log_rate) / safe
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        first = (log_rate * e - g) / safe
+        second = (log_rate**2 * e - 2.0 * first) / safe
+    near = np.abs(x) < SERIES
+    if near.any():
+        # g = L * sum (sL)^j / (j+1)!, so derivatives keep their leading terms
+        factorial = 1.0
+        f1, f2 = np.zeros_like(x), np.zeros_like(x)
+        for j in range(1, TERMS):
+            factorial *= j + 1
+            f1 += j * x ** (j - 1) / factorial
+            if j > 1:
+                f2 += j * (j - 1) * x ** (j - 2) / factorial
+        first = np.where(near, log_rate**2 * f1, first)
+        second = np.where(near, log_rate**3 * f2, second)
+    return g, first, second, log_rate * e, shape * e
+
+
+def _transform(
+    w: Floats, shape: Floats
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Give l, dl/dw, dl/dshape, d2l/dshape2 and which samples lie inside the support.
+
+    ``w`` is (samples, values), ``shape`` is (samples,). Rows outside hold NaN-free filler.
+    """
+    x = shape[:, None] * w
+    lowest = x.min(axis=1)
+    ok = lowest > -1.0
+    if not ok.all():
+        x = np.where(ok[:, None], x, 0.0)
+    near = np.maximum(-lowest, x.max(axis=1)) < SERIES
+    safe = np.where(np.abs(shape) < 1e-150, 1e-150, shape)[:, None]
+    ell = (
+        np.log1p(x) / safe
+        if not near.any()
+        else np.log1p(np.where(near[:, None], safe * w, x)) / safe
+    )
+    v = 1.0 / (1.0 + x)
+    wv = w * v
+    with np.errstate(over="ignore", invalid="ignore"):
+        a = (wv - ell) / safe
+        b = -(wv * wv + 2.0 * a) / safe
+    if near.any():
+        # l = w * sum (-x)^j / (j+1); differentiate by the shape term by term
+        rows = np.flatnonzero(near)
+        xs, ws = x[rows], w[rows]
+        a_sum, b_sum, power = np.zeros_like(xs), np.zeros_like(xs), np.ones_like(xs)
+        for j in range(1, TERMS):
+            a_sum += (-1.0) ** j * j / (j + 1) * power
+            b_sum += (-1.0) ** (j + 1) * (j + 1) * j / (j + 2) * power
+            power = power * xs
+        a[rows], b[rows] = ws**2 * a_sum, ws**3 * b_sum
+    return ell, v, a, b, ok
+
+
+def gpd_value(theta: Floats, y: Floats) -> Value:
+    """Give the mean negative log-likelihood of (log scale, shape) for excesses, by sample.
+
+    Parameters
+    ----------
+    theta : array of (samples, 2)
+    y : array of (samples, values)
+    """
+    s, shape = theta[:, 0], theta[:, 1]
+    w = y * np.exp(-s)[:, None]
+    ell, v, a, b, ok = _transform(w, shape)
+    wv = w * v
+    up = 1.0 + shape
+    m_wv = wv.mean(axis=1)
+    m_ell, m_a = ell.mean(axis=1), a.mean(axis=1)
+    m_wv2 = np.einsum("ij,ij->i", wv, v) / w.shape[1]
+    m_w2v2 = np.einsum("ij,ij->i", wv, wv) / w.shape[1]
+    gradient = np.stack([1.0 - up * m_wv, m_ell + up * m_a], axis=-1)
+    cross = up * m_w2v2 - m_wv
+    hessian = np.stack([up * m_wv2, cross, cross, 2.0 * m_a + up * b.mean(axis=1)], axis=-1)
+    value = np.where(ok & (shape > -1.0), s + up * m_ell, np.inf)
+    return Value(value, gradient, hessian.reshape(-1, 2, 2))
+
+
+def gev_value(theta: Floats, x: Floats) -> Value:
+    """Give the mean negative log-likelihood of (location, log scale, shape), by sample."""
+    mu, s, shape = theta[:, 0], theta[:, 1], theta[:, 2]
+    inverse = np.exp(-s)
+    w = (x - mu[:, None]) * inverse[:, None]
+    ell, v, a, b, ok = _transform(w, shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        q = np.exp(-ell)
+        c = (1.0 + shape)[:, None] - q
+        cv = c * v
+        cwv = cv * w
+        qv = q * v
+        one = 1.0 + q * a
+        n = w.shape[1]
+
+        def dot(p: Floats, r: Floats) -> Floats:
+            return np.asarray(np.einsum("ij,ij->i", p, r) / n, dtype=np.float64)
+
+        wv = w * v
+        g_mu = -cv.mean(axis=1) * inverse
+        g_s = 1.0 - cwv.mean(axis=1)
+        g_x = ell.mean(axis=1) + dot(c, a)
+        h_mm = (dot(qv, v) - shape * dot(cv, v)) * inverse**2
+        h_ms = (dot(qv, wv) + dot(cv, v)) * inverse
+        h_ss = dot(qv * w, wv) + dot(cwv, v)
+        h_mx = (-dot(one, v) + dot(cwv, v)) * inverse
+        h_sx = -dot(one, wv) + dot(cwv, wv)
+        h_xx = 2.0 * a.mean(axis=1) + dot(q * a, a) + dot(c, b)
+        value = s + (1.0 + shape) * ell.mean(axis=1) + q.mean(axis=1)
+    value = np.where(ok & (shape > -1.0) & np.isfinite(value), value, np.inf)
+    hessian = np.stack([h_mm, h_ms, h_mx, h_ms, h_ss, h_sx, h_mx, h_sx, h_xx], axis=-1)
+    return Value(value, np.stack([g_mu, g_s, g_x], axis=-1), hessian.reshape(-1, 3, 3))
