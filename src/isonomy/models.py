@@ -1,6 +1,10 @@
 """Base learners by name, and the one way to fit any of them with weights."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -25,12 +29,14 @@ from isonomy.errors import InputError, NotApplicable
 from isonomy.networks import NETWORKS, make_network
 
 __all__ = [
+    "FitMeter",
     "LegacyLogisticRegression",
     "MODELS",
     "RECIPES",
     "WeightedNeighbors",
     "fit_model",
     "make_model",
+    "metered_fits",
     "weight_keyword",
     "with_scores",
 ]
@@ -240,6 +246,38 @@ def weight_keyword(estimator: BaseEstimator) -> str | None:
     return None
 
 
+@dataclass
+class FitMeter:
+    """The CPU seconds that fits took, and how many fits there were."""
+
+    cpu: float = 0.0
+    fits: int = 0
+
+
+_METER: ContextVar[FitMeter | None] = ContextVar("isonomy_fit_meter", default=None)
+
+
+@contextmanager
+def metered_fits() -> Iterator[FitMeter]:
+    """Measure what the fits of learners cost inside a ``with`` block, whoever asks for them.
+
+    Only the block's own thread or task is measured, and nothing is left behind after it.
+
+    Examples
+    --------
+    >>> with metered_fits() as meter:
+    ...     _ = fit_model(make_model("nb"), [[0.0], [1.0]], [0, 1])
+    >>> meter.fits
+    1
+    """
+    meter = FitMeter()
+    token = _METER.set(meter)
+    try:
+        yield meter
+    finally:
+        _METER.reset(token)
+
+
 def fit_model(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
 ) -> BaseEstimator:
@@ -252,6 +290,22 @@ def fit_model(
     >>> model.predict([[2.0]]).tolist()
     [1]
     """
+    meter = _METER.get()
+    if meter is None:
+        return _fit(estimator, X, y, sample_weight)
+    token = _METER.set(None)  # a fit inside this fit is part of it
+    started = time.process_time()
+    try:
+        return _fit(estimator, X, y, sample_weight)
+    finally:
+        _METER.reset(token)
+        meter.cpu += time.process_time() - started
+        meter.fits += 1
+
+
+def _fit(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None
+) -> BaseEstimator:
     model = clone(estimator)
     if sample_weight is None:
         return model.fit(X, y)

@@ -26,7 +26,7 @@ from isonomy.data.catalog import DATASETS, dataset_from, is_file_name, load
 from isonomy.data.dataset import Dataset, DatasetInfo
 from isonomy.data.prepare import Encoded, encode, prepare, rows_of
 from isonomy.data.prepared import Part, Prepared
-from isonomy.data.splits import Split, make_splits
+from isonomy.data.splits import Split, make_split, make_splits
 from isonomy.data.synthetic import BiasedTruth, make_biased
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "is_file_name",
     "load",
     "make_biased",
+    "make_split",
     "make_splits",
     "prepare",
     "rows_of",

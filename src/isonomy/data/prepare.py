@@ -59,6 +59,8 @@ class Preparation:
         training rows only.
     favorable : callable, optional
         Gives the favourable labels where the recipe's differ from the dataset's.
+    version : str
+        Rises when the recipe gives other numbers: results of older ones are not mixed with new.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Preparation:
     scale: Scale = None
     levels: Literal["all", "train"] = "all"
     favorable: Callable[[Dataset], Any] | None = None
+    version: str = "1"
 
 
 PREPARATIONS: Registry[Preparation] = Registry("preparation")

@@ -24,7 +24,7 @@ from isonomy._registry import Registry
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
-__all__ = ["SPLITTERS", "Split", "make_splits"]
+__all__ = ["SPLITTERS", "Split", "make_split", "make_splits"]
 
 Rows = NDArray[np.intp]
 Parts = tuple[Rows, Rows, Rows | None]
@@ -98,26 +98,44 @@ def make_splits(
     """
     if repeats < 1:
         raise InputError(f"repeats must be at least 1; got {repeats}.")
+    return [
+        make_split(dataset, repeat, seed, splitter=splitter, rows=rows) for repeat in range(repeats)
+    ]
+
+
+def make_split(
+    dataset: Dataset,
+    repeat: int,
+    seed: int = 0,
+    *,
+    splitter: str = "holdout",
+    rows: ArrayLike | None = None,
+) -> Split:
+    """Make one of the splits that ``make_splits`` gives, without the others.
+
+    Examples
+    --------
+    >>> from isonomy.data import load
+    >>> data = load("synthetic", n=10)
+    >>> one, every = make_split(data, 2), make_splits(data, 3)
+    >>> one.test.tolist() == every[2].test.tolist()
+    True
+    """
     make = SPLITTERS[splitter]
     chosen = np.arange(len(dataset)) if rows is None else np.asarray(rows)
     chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.intp)
     if len(chosen) < 5:
         raise InputError(f"A split needs at least 5 rows; got {len(chosen)}.")
-    splits = []
-    for repeat in range(repeats):
-        train, test, validation = make(len(chosen), dataset.name, seed, repeat)
-        splits.append(
-            Split(
-                dataset=dataset.name,
-                repeat=repeat,
-                seed=seed,
-                train=chosen[train],
-                test=chosen[test],
-                validation=None if validation is None else chosen[validation],
-                splitter=SPLITTERS.resolve(splitter),
-            )
-        )
-    return splits
+    train, test, validation = make(len(chosen), dataset.name, seed, repeat)
+    return Split(
+        dataset=dataset.name,
+        repeat=repeat,
+        seed=seed,
+        train=chosen[train],
+        test=chosen[test],
+        validation=None if validation is None else chosen[validation],
+        splitter=SPLITTERS.resolve(splitter),
+    )
 
 
 @SPLITTERS.register("holdout")

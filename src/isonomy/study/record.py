@@ -12,6 +12,7 @@ from pandas.api.types import union_categoricals
 
 from isonomy._validate import listed
 from isonomy.errors import InputError
+from isonomy.tradeoff.joint import JointCounts
 
 __all__ = [
     "Block",
@@ -19,6 +20,7 @@ __all__ = [
     "RUN",
     "Record",
     "STATUSES",
+    "TIME",
     "blocks_frame",
     "check_frame",
     "combine",
@@ -48,6 +50,9 @@ RUN: tuple[str, ...] = ("study", "dataset", "attributes", "model", "mitigator", 
 STATUSES: tuple[str, ...] = ("ok", "skipped", "failed", "timeout")
 """What can become of a run."""
 
+TIME: tuple[str, ...] = ("seconds", "cpu", "fit_cpu", "host")
+"""What a run cost and where; the only things in which two equal runs may differ."""
+
 _WORDS = ("study", "dataset", "attributes", "model", "mitigator", "metric", "status", "reason")
 _VARIANT = re.compile(r"^(?P<name>[^()]+)\((?P<arguments>.*)\)$")
 
@@ -68,6 +73,20 @@ class Record:
     status : {"ok", "skipped", "failed", "timeout"}
     reason : str
         Why it is not ok, or what must be known about it.
+    key : str
+        Hash of everything that decides the outcome: what a resumed study compares.
+    preparation, splitter : str
+        How the data were prepared and split.
+    rows : str
+        Hash of the positions of the test rows: paired tests refuse runs in which it differs.
+    counts : JointCounts or None
+        Test rows by joint group of all protected attributes, label, prediction of the original
+        model and prediction, from which any metric of counts can be computed later.
+    seconds, cpu, fit_cpu : float
+        Wall and CPU time, and the CPU time inside the fits of learners. What several runs of a
+        trial share is booked on the first of them, so that sums are right.
+    host : str
+        The machine.
 
     Examples
     --------
@@ -85,6 +104,15 @@ class Record:
     metrics: Mapping[str, float] = field(default_factory=dict)
     status: str = "ok"
     reason: str = ""
+    key: str = ""
+    preparation: str = ""
+    splitter: str = ""
+    rows: str = ""
+    counts: JointCounts | None = None
+    seconds: float = field(default=0.0, compare=False)
+    cpu: float = field(default=0.0, compare=False)
+    fit_cpu: float = field(default=0.0, compare=False)
+    host: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:

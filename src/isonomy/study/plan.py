@@ -1,0 +1,152 @@
+"""From a study to its trials, and the key of every result: what a resumed study compares."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import sklearn
+
+from isonomy.data.catalog import DATASETS, parse_name
+from isonomy.data.prepare import PREPARATIONS
+from isonomy.data.splits import SPLITTERS
+from isonomy.errors import IsonomyError
+from isonomy.mitigators import MITIGATORS
+from isonomy.models import MODELS, RECIPES, make_model
+from isonomy.study.record import split_variant
+from isonomy.study.spec import Method, Study, Task, is_mitigator
+
+__all__ = ["Trial", "keys", "plan", "recipe_of"]
+
+_LAYOUT = 1
+"""Rises when trials do something else for the same specification."""
+
+
+@dataclass(frozen=True, order=True)
+class Trial:
+    """The unit of work: one split of one task, with all models and methods.
+
+    Examples
+    --------
+    >>> Trial("german", "sex", 3).task
+    Task(dataset='german', attributes='sex')
+    """
+
+    dataset: str
+    attributes: str
+    repeat: int
+
+    @property
+    def task(self) -> Task:
+        """The task without the repeat."""
+        return Task(self.dataset, self.attributes)
+
+    def __str__(self) -> str:
+        return f"{self.task} #{self.repeat}"
+
+
+def plan(study: Study) -> tuple[Trial, ...]:
+    """Give the trials of a study: every task's first repeat before any second.
+
+    So a study that was stopped half-way has something to say about all of its tasks.
+
+    Examples
+    --------
+    >>> study = Study("demo", ["german/sex", "german/age"], ["lr"], ["reweighing"], repeats=2)
+    >>> [str(trial) for trial in plan(study)]
+    ['german/sex #0', 'german/age #0', 'german/sex #1', 'german/age #1']
+    """
+    return tuple(
+        Trial(task.dataset, task.attributes, repeat)
+        for repeat in range(study.repeats)
+        for task in study.tasks
+    )
+
+
+def keys(study: Study, trial: Trial) -> dict[str, tuple[str, str]]:
+    """Give the key of every result of a trial, with its (model, label).
+
+    A key is a hash of what decides the result: data, preparation, split, model, mitigator,
+    protocol and seed, with the version of each and the minor version of scikit-learn. Neither the
+    study's name nor its number of repeats is in it, nor are metrics: results outlive both.
+
+    Examples
+    --------
+    >>> study = Study("demo", ["german/sex"], ["lr"], ["unmitigated", "reweighing"])
+    >>> found = keys(study, Trial("german", "sex", 0))
+    >>> [*found.values()]
+    [('lr', 'unmitigated'), ('lr', 'reweighing')]
+    >>> found.keys() == keys(study.with_(repeats=9, name="other"), Trial("german", "sex", 0)).keys()
+    True
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for model, method in study.rows(trial.task):
+        frozen = _frozen(study, trial, model, method)
+        for label in method.labels:
+            text = json.dumps([*frozen, label], sort_keys=True, default=str)
+            found[hashlib.sha256(text.encode()).hexdigest()[:32]] = (model, label)
+    return found
+
+
+def recipe_of(study: Study, model: str) -> str:
+    """Give the recipe that a model is made by: the study's, where it has the model."""
+    return study.recipe if model in RECIPES[study.recipe] else "default"
+
+
+def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]:
+    preparation, splitter = study.preparation_of(method)
+    learner = model if method.learner is None else [model, _model(study, method.learner)]
+    return [
+        _LAYOUT,
+        _data(study, trial.dataset),
+        trial.attributes,
+        trial.repeat,
+        study.seed,
+        study.protocol,
+        study.uses_weights,
+        [preparation, PREPARATIONS[parse_name(preparation)[0]].version],
+        SPLITTERS.resolve(splitter),
+        [_model(study, model), learner],
+        _mitigator(method.mitigator),
+        sorted(method.options),
+        ".".join(sklearn.__version__.split(".")[:2]),
+    ]
+
+
+def _data(study: Study, dataset: str) -> list[Any]:
+    source = study.source_of(dataset)
+    if source is not None:
+        return [
+            source.name,
+            source.sha256,
+            source.label,
+            source.sensitive,
+            source.favorable,
+            source.privileged,
+            source.weight,
+            source.drop,
+        ]
+    entry = DATASETS[parse_name(dataset)[0]]
+    return [dataset, [file.sha256 for file in entry.files]]
+
+
+def _model(study: Study, model: str) -> list[str]:
+    if is_mitigator(model):
+        return _mitigator(model)
+    return [model, *_settings(model, recipe_of(study, model))]
+
+
+@lru_cache(maxsize=128)
+def _settings(model: str, recipe: str) -> tuple[str, str]:
+    """Give the settings of a learner in words: other settings are another model."""
+    assert model in RECIPES[recipe] or model in MODELS
+    try:
+        return recipe, " ".join(repr(make_model(model, recipe)).split())
+    except (IsonomyError, ImportError):  # an extra is missing: its name is all there is
+        return recipe, model
+
+
+def _mitigator(spec: str) -> list[str]:
+    name = split_variant(spec)[0]
+    return [spec, MITIGATORS[name].version if name in MITIGATORS else "1"]

@@ -1,0 +1,381 @@
+"""What a study is: tasks, models and methods, frozen, as Python or as a TOML file."""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from isonomy._validate import listed, unknown_name
+from isonomy.data.catalog import DATASETS, parse_name
+from isonomy.data.prepare import PREPARATIONS
+from isonomy.data.splits import SPLITTERS
+from isonomy.errors import InputError
+from isonomy.mitigators import MITIGATORS, make_mitigator
+from isonomy.mitigators.base import PROTOCOLS
+from isonomy.models import MODELS, RECIPES
+from isonomy.study.record import split_variant
+from isonomy.study.source import Source
+from isonomy.study.toml import written
+from isonomy.tradeoff.mutation import check_degrees
+
+__all__ = ["MUTATION", "Method", "Study", "Task", "is_mitigator"]
+
+MUTATION = "mutation"
+"""The name of the method that is no method: the mutation baseline of Fairea."""
+
+_MUTATION = {"strategy": "majority", "repetitions": "50", "weights": "none"}
+
+
+def is_mitigator(name: str) -> bool:
+    """Tell a mitigator, such as ``prejudice_remover(eta=0)``, from a base learner."""
+    return split_variant(name)[0] in MITIGATORS
+
+
+@dataclass(frozen=True, order=True)
+class Task:
+    """A dataset and the protected attribute under test; several are joined by ``+``.
+
+    Examples
+    --------
+    >>> Task("adult", "sex+race").names
+    ('sex', 'race')
+    >>> Task.of("german/age")
+    Task(dataset='german', attributes='age')
+    """
+
+    dataset: str
+    attributes: str
+
+    @classmethod
+    def of(cls, written: "str | Task") -> "Task":
+        """Read ``dataset/attribute``."""
+        if isinstance(written, Task):
+            return written
+        dataset, slash, attributes = str(written).rpartition("/")
+        if not slash or not dataset or not attributes:
+            raise InputError(f"A task is written dataset/attribute; got {written!r}.")
+        return cls(dataset, attributes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protected attributes one by one."""
+        return tuple(self.attributes.split("+"))
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/{self.attributes}"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A mitigator as a study runs it.
+
+    Attributes
+    ----------
+    label : str
+        Its name in the results; the mitigator's own when empty.
+    mitigator : str
+        What runs: ``reject_option(metric=spd)``, or ``mutation(strategy=majority)`` for a
+        baseline.
+    preparation, splitter : str or None
+        Where they differ from the study's; ``coarse(scale=standard)`` is a variant.
+    models : tuple of str or None
+        The models it is run with; when None all base learners of the study.
+    tasks : tuple of Task or None
+        The tasks it is run on; all when None.
+    learner : str or None
+        The one base learner it always takes: it runs once and stands beside every model.
+    options : tuple of (str, value)
+        Further arguments of the mitigator. ``"@protected"`` stands for the positions of all
+        protected columns, ``"@dataset"`` for what the studies declared for the dataset.
+
+    Examples
+    --------
+    >>> Method.of("reweighing").label
+    'reweighing'
+    """
+
+    label: str
+    mitigator: str
+    preparation: str | None = None
+    splitter: str | None = None
+    models: tuple[str, ...] | None = None
+    tasks: tuple[Task, ...] | None = None
+    learner: str | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            object.__setattr__(self, "label", self.mitigator)
+        name, given = split_variant(self.mitigator)
+        if name == MUTATION:
+            for key in given:
+                if key not in _MUTATION:
+                    raise unknown_name(f"parameter of {MUTATION}", key, list(_MUTATION))
+            return
+        # raises where the name or a parameter does not exist
+        make_mitigator(self.mitigator, **dict(self.options))
+
+    @classmethod
+    def of(cls, written: "str | Mapping[str, Any] | Method") -> "Method":
+        """Read a mitigator's name, or a table of a TOML file."""
+        if isinstance(written, Method):
+            return written
+        if isinstance(written, str):
+            return cls(written, written)
+        given = dict(written)
+        known = [f.name for f in fields(cls)]
+        for key in given:
+            if key not in known:
+                raise unknown_name("entry of a method", key, known)
+        if "mitigator" not in given:
+            raise InputError(f"A method must name its mitigator; got {dict(written)!r}.")
+        given.setdefault("label", "")
+        if given.get("models") is not None:
+            given["models"] = tuple(given["models"])
+        if given.get("tasks") is not None:
+            given["tasks"] = tuple(map(Task.of, given["tasks"]))
+        pairs = given.get("options", {})
+        pairs = pairs.items() if isinstance(pairs, Mapping) else pairs
+        given["options"] = tuple((k, _frozen(v)) for k, v in pairs)
+        return cls(**given)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is a mutation baseline."""
+        return split_variant(self.mitigator)[0] == MUTATION
+
+    @property
+    def mutation(self) -> dict[str, str]:
+        """The parameters of a mutation baseline."""
+        return {**_MUTATION, **split_variant(self.mitigator)[1]}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of its results: its label, or one for each degree of mutation."""
+        if not self.is_baseline:
+            return (self.label,)
+        strategy = self.mutation["strategy"]
+        return tuple(
+            f"{MUTATION}(strategy={strategy}, degree={d:g})" for d in check_degrees(None).tolist()
+        )
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that decides the results of a study, frozen and hashable.
+
+    Parameters
+    ----------
+    name : str
+        What the results say.
+    tasks : sequence of Task or str
+        ``"adult/sex"``: a registered dataset or one of ``sources``, and the attribute under test.
+    models : sequence of str
+        Base learners of the recipe; a mitigator that brings its own model may stand in for one
+        (``prejudice_remover(eta=0)``: the method switched off).
+    methods : sequence of Method, mapping or str
+        What is compared.
+    repeats, seed : int
+        How many splits, and the seed that they and all else are drawn from.
+    protocol : {"corrected", "as_published"}
+        Whether methods do what they mean or what the published code did.
+    preparation, splitter, recipe : str
+        How data are prepared and split, and whose settings the base learners have.
+    weighted : bool, optional
+        Whether a dataset's weights are used to fit and to count; by default only when corrected.
+    sources : sequence of Source
+        Files of the user's own that tasks name.
+    title : str
+        A line for people.
+
+    Examples
+    --------
+    >>> study = Study("demo", ["german/sex"], ["lr"], ["unmitigated", "reweighing"], repeats=2)
+    >>> study.with_(repeats=5).repeats
+    5
+    >>> Study.from_toml(study.toml()) == study
+    True
+    """
+
+    name: str
+    tasks: tuple[Task, ...]
+    models: tuple[str, ...]
+    methods: tuple[Method, ...]
+    repeats: int = 1
+    protocol: str = "corrected"
+    preparation: str = "default"
+    splitter: str = "holdout"
+    recipe: str = "default"
+    seed: int = 0
+    weighted: bool | None = None
+    sources: tuple[Source, ...] = ()
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        settle(self, "tasks", tuple(map(Task.of, self.tasks)))
+        settle(self, "models", tuple(self.models))
+        settle(self, "methods", tuple(map(Method.of, self.methods)))
+        settle(self, "sources", tuple(map(Source.of, self.sources)))
+        for what in ("tasks", "models", "methods"):
+            if not getattr(self, what):
+                raise InputError(f"A study must have {what}; {self.name!r} has none.")
+        if self.repeats < 1:
+            raise InputError(f"repeats must be at least 1; got {self.repeats}.")
+        if self.protocol not in PROTOCOLS:
+            raise unknown_name("protocol", self.protocol, PROTOCOLS)
+        if self.recipe not in RECIPES:
+            raise unknown_name("recipe", self.recipe, list(RECIPES))
+        for task in self.tasks:
+            if self.source_of(task.dataset) is None:
+                DATASETS.resolve(parse_name(task.dataset)[0])
+        for model in self.models:
+            self._check_model(model)
+        for preparation in {self.preparation, *(m.preparation for m in self.methods)} - {None}:
+            PREPARATIONS.resolve(parse_name(str(preparation))[0])
+        for splitter in {self.splitter, *(m.splitter for m in self.methods)} - {None}:
+            SPLITTERS.resolve(str(splitter))
+        for method in self.methods:
+            if method.learner is not None:
+                self._check_model(method.learner)
+        self._refuse_twins()
+
+    def _check_model(self, name: str) -> None:
+        if is_mitigator(name):
+            if make_mitigator(name).uses_estimator:
+                raise InputError(
+                    f"A mitigator that stands in for a model must bring its own; {name} needs a "
+                    f"base learner: name one of {listed(MODELS)}."
+                )
+        elif name not in RECIPES[self.recipe] and name not in MODELS:
+            raise unknown_name("model", name, [*RECIPES[self.recipe], *MODELS])
+
+    def _refuse_twins(self) -> None:
+        for task in self.tasks:
+            seen: set[tuple[str, str]] = set()
+            for model, method in self.rows(task):
+                for label in method.labels:
+                    if (model, label) in seen:
+                        raise InputError(
+                            f"A study must run a method once per task and model; {label!r} with "
+                            f"{model!r} stands twice for {task}: give one of them another label."
+                        )
+                    seen.add((model, label))
+
+    def rows(self, task: Task) -> Iterator[tuple[str, Method]]:
+        """Give the (model, method) pairs that a task is run with, method by method."""
+        for method in self.methods:
+            if method.tasks is not None and task not in method.tasks:
+                continue
+            for model in self.models if method.models is None else method.models:
+                if model not in self.models:
+                    continue
+                if method.models is None and is_mitigator(model):
+                    continue  # a method that stands in for a model has only what names it
+                yield model, method
+
+    @property
+    def uses_weights(self) -> bool:
+        """Whether weights of a dataset are used."""
+        return self.protocol == "corrected" if self.weighted is None else self.weighted
+
+    def preparation_of(self, method: Method) -> tuple[str, str]:
+        """Give the preparation and the splitter that a method is run on."""
+        return method.preparation or self.preparation, method.splitter or self.splitter
+
+    def source_of(self, dataset: str) -> Source | None:
+        """Give the declared file behind a dataset's name, None for a registered one."""
+        return next((s for s in self.sources if s.name == dataset), None)
+
+    def with_(self, **changes: Any) -> Self:
+        """Give the study with some of its fields changed.
+
+        ``tasks`` and ``methods`` may also be named as they stand in this study: a dataset for all
+        its tasks, a label for a method with its preparation and options.
+        """
+        known = [f.name for f in fields(self)]
+        for key in changes:
+            if key not in known:
+                raise unknown_name("field of a study", key, known)
+        if "tasks" in changes:
+            changes["tasks"] = self._named_tasks(changes["tasks"])
+        if "methods" in changes:
+            changes["methods"] = self._named_methods(changes["methods"])
+        return replace(self, **changes)
+
+    def _named_tasks(self, wanted: Iterable[Any]) -> tuple[Task, ...]:
+        out: list[Task] = []
+        for item in [wanted] if isinstance(wanted, str | Task) else wanted:
+            mine = [t for t in self.tasks if item in (t, str(t), t.dataset)]
+            if not mine and isinstance(item, str) and "/" not in item:
+                raise unknown_name("task", item, [str(t) for t in self.tasks])
+            out += mine or [Task.of(item)]
+        return tuple(dict.fromkeys(out))
+
+    def _named_methods(self, wanted: Iterable[Any]) -> tuple[Method, ...]:
+        out: list[Method] = []
+        for item in [wanted] if isinstance(wanted, str | Method) else wanted:
+            mine = [
+                m
+                for m in self.methods
+                if isinstance(item, str)
+                and (item in (m.label, m.mitigator) or (m.is_baseline and item == MUTATION))
+            ]
+            out += mine or [Method.of(item)]
+        return tuple(dict.fromkeys(out))
+
+    @classmethod
+    def from_toml(cls, source: str | Path) -> Self:
+        """Read a study from a TOML file, or from its text.
+
+        Paths of a user's own files are relative to the study's file.
+        """
+        folder: Path | None = None
+        text = str(source)
+        if isinstance(source, Path) or ("\n" not in text and text.endswith(".toml")):
+            path = Path(source)
+            if not path.is_file():
+                raise InputError(f"The study's file must exist; {str(path)!r} does not.")
+            folder, text = path.parent, path.read_text(encoding="utf-8")
+        try:
+            table = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"A study must be valid TOML; {error}.") from None
+        given = {{"source": "sources", "method": "methods"}.get(k, k): v for k, v in table.items()}
+        known = [f.name for f in fields(cls)]
+        for key in given:
+            if key not in known:
+                raise unknown_name("entry of a study", key, known)
+        for key in ("name", "tasks", "models", "methods"):
+            if key not in given:
+                raise InputError(f"A study must have the entry {key!r}; the file has none.")
+        given["sources"] = [Source.of(s, folder=folder) for s in given.get("sources", [])]
+        return cls(**given)
+
+    def toml(self) -> str:
+        """Write the study as a TOML file, which ``from_toml`` reads back as it was."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        plain["tasks"] = [str(t) for t in self.tasks]
+        tables = {
+            "source": [_table(s) for s in plain.pop("sources")],
+            "method": [_table(m) for m in plain.pop("methods")],
+        }
+        return written(plain, tables)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def _table(item: Method | Source) -> dict[str, Any]:
+    out = {f.name: getattr(item, f.name) for f in fields(item)}
+    if isinstance(item, Method):
+        if item.label == item.mitigator:
+            del out["label"]
+        if item.tasks is not None:
+            out["tasks"] = [str(t) for t in item.tasks]
+        out["options"] = dict(item.options)
+    else:
+        out["privileged"] = dict(item.privileged)
+    return {k: v for k, v in out.items() if v not in (None, (), "", {})}
