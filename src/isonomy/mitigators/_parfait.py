@@ -191,9 +191,7 @@ FAMILIES = (
         _logistic_space(published=False),
         _logistic,
     ),
-    Family(
-        "svm", LinearSVC, _svm_space(published=True), _svm_space(published=False), _linear_svm
-    ),
+    Family("svm", LinearSVC, _svm_space(published=True), _svm_space(published=False), _linear_svm),
     Family(
         "rf",
         RandomForestClassifier,
