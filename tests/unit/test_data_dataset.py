@@ -223,3 +223,22 @@ def test_a_csv_may_be_parted_by_semicolons_or_tabs(tmp_path: Path, sep: str) -> 
         tmp_path / "p.csv", label="hired", favorable="yes", sensitive_features="sex"
     )
     assert len(data.X) == len(people())
+
+
+def test_a_polars_table_is_the_same_dataset_as_a_pandas_one() -> None:
+    import polars as pl
+
+    options = {"label": "y", "sensitive_features": "sex", "favorable": "yes"}
+    columns = {"sex": ["m", "f", None, "f"], "age": [30, 40, 50, 60], "y": ["yes", "no"] * 2}
+    ours = Dataset.from_frame(pl.DataFrame(columns), **options)  # type: ignore[arg-type]
+    theirs = Dataset.from_frame(pd.DataFrame(columns), **options)  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(ours.X, theirs.X)
+    assert ours.y01.tolist() == theirs.y01.tolist() == [1, 0, 1, 0]
+
+
+def test_a_lazy_or_foreign_table_is_refused_in_one_sentence() -> None:
+    import polars as pl
+
+    for table in (pl.LazyFrame({"y": [1]}), [1, 2]):
+        with pytest.raises(InputError, match="held in memory"):
+            Dataset.from_frame(table, label="y", sensitive_features="y")

@@ -11,6 +11,7 @@ from isonomy.cli.output import (
     interval,
     messages,
     number,
+    value_pairs,
     write_json,
     write_page,
 )
@@ -128,7 +129,7 @@ def audit_command(
     }
     named: dict[str, Any] = {
         "favorable": favorable or None,
-        "privileged": _pairs(privileged) or None,
+        "privileged": value_pairs(privileged, "--privileged") or None,
     }
     with messages().status(f"counting {escape(file)} ..."):
         if counts:
@@ -195,16 +196,6 @@ def _cuts(given: list[str]) -> dict[str, list[float]]:
             out[attribute] = [float(cut) for cut in cuts.split(",")]
         except ValueError:
             raise InputError(f"--bins must be ATTRIBUTE=CUT,CUT,...; got {text!r}.") from None
-    return out
-
-
-def _pairs(given: list[str]) -> dict[str, list[str]]:
-    out: dict[str, list[str]] = {}
-    for text in given:
-        attribute, sign, value = text.partition("=")
-        if not sign or not attribute:
-            raise InputError(f"--privileged must be ATTRIBUTE=VALUE; got {text!r}.")
-        out.setdefault(attribute, []).append(value)
     return out
 
 

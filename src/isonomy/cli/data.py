@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from isonomy.cli.output import check_writable, console, messages, number, write_json
+from isonomy.cli.output import (
+    check_writable,
+    console,
+    messages,
+    number,
+    value_pairs,
+    write_json,
+)
 from isonomy.errors import DataUnavailable, InputError
 
 if TYPE_CHECKING:
@@ -331,16 +338,6 @@ def _open(
         label=label,
         sensitive_features=sensitive,
         favorable=favorable or None,
-        privileged=_pairs(privileged),
+        privileged=value_pairs(privileged, "--privileged"),
         weight=weight,
     )
-
-
-def _pairs(given: list[str]) -> dict[str, list[str]]:
-    out: dict[str, list[str]] = {}
-    for text in given:
-        attribute, sign, value = text.partition("=")
-        if not sign or not attribute:
-            raise InputError(f"--privileged must be ATTRIBUTE=VALUE; got {text!r}.")
-        out.setdefault(attribute, []).append(value)
-    return out

@@ -31,6 +31,7 @@ def mitigators_command(
     """List the mitigation methods by stage, or explain one."""
     from rich.table import Table
 
+    from isonomy.cli.docstring import show
     from isonomy.mitigators import MITIGATORS
 
     chosen = [MITIGATORS[name]] if name else list(MITIGATORS.values())
@@ -47,7 +48,7 @@ def mitigators_command(
         table.add_row("parameters", ", ".join(f"{k}={v}" for k, v in facts["parameters"].items()))
         screen.print(table)
         screen.print()
-        screen.print(inspect.cleandoc(chosen[0].__doc__ or ""), markup=False)
+        show(screen, inspect.cleandoc(chosen[0].__doc__ or ""))
         return
     for stage, words in STAGES.items():
         mine = sorted((m for m in chosen if m.stage == stage), key=lambda m: m.name)

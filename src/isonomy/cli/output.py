@@ -58,7 +58,8 @@ def value_pairs(given: list[str], option: str) -> dict[str, list[str]]:
     for text in given:
         name, sign, value = text.partition("=")
         if not sign or not name:
-            raise InputError(f"{option} must be NAME=VALUE; got {text!r}.")
+            key = "ATTRIBUTE" if option == "--privileged" else "NAME"
+            raise InputError(f"{option} must be {key}=VALUE; got {text!r}.")
         out.setdefault(name, []).append(value)
     return out
 

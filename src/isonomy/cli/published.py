@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from isonomy.studies import PaperTable, Recipe
 
-__all__ = ["register"]
+__all__ = ["register", "show_listing", "show_table"]
 
 
 def register(app: typer.Typer) -> None:
@@ -25,6 +25,9 @@ def published_command(
     folder: str = typer.Argument(..., help="The authors' repository, or any part of it."),
     table: str | None = typer.Option(
         None, "--table", help="What to recompute, such as table4, 4 or fig5; listed without."
+    ),
+    digits: int | None = typer.Option(
+        None, "--digits", min=0, max=12, help="Decimals to show; shares are per cents without."
     ),
     json_file: str | None = typer.Option(
         None, "--json", help="Write the result as data; - is standard output."
@@ -45,7 +48,7 @@ def published_command(
         listing = _listing(module.TABLES, parts)
         if json_file:
             write_json(json_file, {"paper": paper, "held": _contents(frame), "tables": listing})
-        _show_listing(screen, paper, frame, listing)
+        show_listing(screen, paper, frame, listing)
         return
     missing = module.TABLES[name].needs - parts
     if missing:
@@ -59,7 +62,7 @@ def published_command(
         result = module.TABLES[name].make(frame)
     if json_file:
         write_json(json_file, {"paper": paper} | result.summary())
-    _show(screen, result)
+    show_table(screen, result, digits)
 
 
 def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
@@ -80,7 +83,7 @@ def _listing(tables: "dict[str, Recipe]", parts: frozenset[str]) -> list[dict[st
     ]
 
 
-def _show_listing(
+def show_listing(
     screen: "Console", paper: str, frame: "pd.DataFrame", listing: list[dict[str, Any]]
 ) -> None:
     from rich.table import Table
@@ -103,10 +106,11 @@ def _show_listing(
     screen.print(f"Recompute one: isonomy published {paper} DIR --table NAME")
 
 
-def _show(screen: "Console", result: "PaperTable") -> None:
+def show_table(screen: "Console", result: "PaperTable", digits: int | None = None) -> None:
+    """Print a table of a paper."""
     screen.print(f"[bold]{result.name}[/bold]: {result.title}", soft_wrap=True)
     screen.print(f"{result.cases:,} {result.unit}")
-    text = result.text()
+    text = result.shown(digits)
     if result.name == "findings":
         for row, cells in text.iterrows():
             screen.print(f"\n[bold]{row}[/bold]")

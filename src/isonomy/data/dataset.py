@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -284,7 +285,7 @@ class Dataset:
     @classmethod
     def from_frame(
         cls,
-        df: pd.DataFrame,
+        df: Any,
         *,
         label: str,
         sensitive_features: str | Sequence[str],
@@ -300,7 +301,7 @@ class Dataset:
         Parameters
         ----------
         df : pandas.DataFrame
-            The table, one row per person or case.
+            The table, one row per person or case; a polars or Arrow table is copied into one.
         label : str
             The column to predict.
         sensitive_features : str or sequence of str
@@ -322,6 +323,7 @@ class Dataset:
         -------
         Dataset
         """
+        df = _as_pandas(df)
         attributes = (
             [sensitive_features]
             if isinstance(sensitive_features, str)
@@ -422,3 +424,18 @@ def _values(column: "pd.Series[Any]") -> tuple[Any, ...]:
         return tuple(sorted(found))
     except TypeError:
         return tuple(sorted(found, key=str))
+
+
+def _as_pandas(table: Any) -> pd.DataFrame:
+    """Give any eager table as a pandas one."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"df must be a table held in memory (pandas, polars, Arrow); got "
+            f"{type(table).__name__}: collect a lazy one, read a file with Dataset.from_csv or from_parquet."
+        ) from None
+    # by columns of Python values: polars' own way to pandas needs pyarrow
+    return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})

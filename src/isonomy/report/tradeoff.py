@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
 
 __all__ = [
+    "COLOURS",
+    "Scale",
     "area_svg",
+    "axes",
     "curve_svg",
     "plane_svg",
+    "region_words",
+    "span_of",
     "standalone",
+    "svg",
     "tradeoff_page",
     "tuning_page",
 ]
@@ -35,24 +41,27 @@ COLOURS = {
 
 
 @dataclass(frozen=True)
-class _Scale:
-    """From data to pixels."""
+class Scale:
+    """From data to pixels: the ends of both axes."""
 
     x: tuple[float, float]
     y: tuple[float, float]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
+        """Place a point."""
         px = EDGE + (WIDTH - EDGE - 12) * (x - self.x[0]) / (self.x[1] - self.x[0])
         py = HEIGHT - EDGE - (HEIGHT - EDGE - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
         return round(px, 1), round(py, 1)
 
     def line(self, x: Floats, y: Floats) -> str:
+        """Write the points of a polyline."""
         return " ".join(
             "{},{}".format(*self.at(float(a), float(b))) for a, b in zip(x, y, strict=True)
         )
 
 
-def _around(*values: Any) -> tuple[float, float]:
+def span_of(*values: Any) -> tuple[float, float]:
+    """Give an axis with a little room around all values."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=np.float64)) for v in values])
     every = every[np.isfinite(every)]
     if every.size == 0:
@@ -70,7 +79,8 @@ def _ticks(low: float, high: float) -> list[float]:
     ]
 
 
-def _axes(scale: _Scale, across: str, up: str) -> str:
+def axes(scale: Scale, across: str, up: str) -> str:
+    """Draw both axes with their words."""
     parts = []
     for t in _ticks(*scale.x):
         px, _ = scale.at(t, scale.y[0])
@@ -92,7 +102,8 @@ def _axes(scale: _Scale, across: str, up: str) -> str:
     return "".join(parts)
 
 
-def _svg(body: str, title: str) -> str:
+def svg(body: str, title: str) -> str:
+    """Put a drawing in its frame."""
     return (
         f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" style="max-width:100%" '
         f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
@@ -149,8 +160,8 @@ def plane_svg(
     xs = [p[2] for p in points]
     more_x: Any = [] if frontier is None else frontier.bias
     more_y: Any = [] if frontier is None else frontier.performance
-    scale = _Scale(
-        _around(baseline.bias, xs, more_x, 0.0), _around(baseline.performance, ys, more_y)
+    scale = Scale(
+        span_of(baseline.bias, xs, more_x, 0.0), span_of(baseline.performance, ys, more_y)
     )
     top, bottom = scale.y if baseline.larger_is_better else scale.y[::-1]
     first_x, first_y = float(baseline.bias[0]), float(baseline.performance[0])
@@ -174,8 +185,8 @@ def plane_svg(
             "{},{}".format(*scale.at(x, y)) for x, y in ((scale.x[0], first_y), (first_x, first_y))
         )
         parts.append(f'<polygon points="{over} {corner}" fill="var(--within)" opacity="0.06"/>')
-        parts.append(_region_words(scale, baseline))
-    parts.append(_axes(scale, f"bias: {baseline.fairness_metric}", baseline.performance_metric))
+        parts.append(region_words(scale, baseline))
+    parts.append(axes(scale, f"bias: {baseline.fairness_metric}", baseline.performance_metric))
     if frontier is not None:
         reach_y, reach_x = frontier.reach()
         parts.append(
@@ -198,7 +209,7 @@ def plane_svg(
         colour = COLOURS.get(region or "", "var(--undefined)")
         if k < len(intervals) and np.isfinite(np.ravel(intervals[k])).all():
             (y_low, y_high), (x_low, x_high) = intervals[k]
-            clip = _Scale(scale.x, scale.y)
+            clip = Scale(scale.x, scale.y)
             left, _ = clip.at(max(x_low, scale.x[0]), y)
             right, _ = clip.at(min(x_high, scale.x[1]), y)
             _, low = clip.at(x, max(y_low, scale.y[0]))
@@ -211,10 +222,10 @@ def plane_svg(
             f"{escape(region or 'no region')}</title></circle>"
             f'<text x="{px + 8}" y="{py + 4}" class="t">{escape(label)}</text>'
         )
-    return _svg("".join(parts), "performance against bias")
+    return svg("".join(parts), "performance against bias")
 
 
-def _region_words(scale: _Scale, baseline: "Baseline") -> str:
+def region_words(scale: Scale, baseline: "Baseline") -> str:
     """Write the names of the regions where there is room for them."""
     left, right = scale.at(scale.x[0], 0)[0], scale.at(scale.x[1], 0)[0]
     edge, level = scale.at(float(baseline.bias[0]), float(baseline.performance[0]))
@@ -241,8 +252,8 @@ def area_svg(verdict: "TradeOff") -> str:
     scaled = verdict.baseline.normalise(verdict.performance, verdict.bias)
     x, y = float(scaled.x), float(scaled.y)
     bx, by = scaled.baseline_x, scaled.baseline_y
-    scale = _Scale(_around(bx, x, 0.0, 1.0), _around(by, y, 0.0, 1.0))
-    parts = [_axes(scale, "bias (rescaled)", "performance (rescaled)")]
+    scale = Scale(span_of(bx, x, 0.0, 1.0), span_of(by, y, 0.0, 1.0))
+    parts = [axes(scale, "bias (rescaled)", "performance (rescaled)")]
     if verdict.region == "good":
         rising = bx[::-1], by[::-1]
         # where the horizontal first meets the line, which need not fall everywhere
@@ -266,7 +277,7 @@ def area_svg(verdict: "TradeOff") -> str:
         f'<circle cx="{px}" cy="{py}" r="5" fill="var(--within)"/>'
         f'<text x="{px + 8}" y="{py - 6}" class="t">{escape(verdict.region or "")}{area}</text>'
     )
-    return _svg("".join(parts), "area between the method and the baseline")
+    return svg("".join(parts), "area between the method and the baseline")
 
 
 def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
@@ -277,9 +288,9 @@ def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
     known = np.isfinite(x) & np.isfinite(y)
     order = np.argsort(x[known], kind="stable")
     x, y = x[known][order], y[known][order]
-    scale = _Scale(_around(x), _around(y))
+    scale = Scale(span_of(x), span_of(y))
     parts = [
-        _axes(scale, name, what),
+        axes(scale, name, what),
         f'<polyline points="{scale.line(x, y)}" fill="none" stroke="var(--dot)" stroke-width="2"/>',
     ]
     for a, b in zip(x, y, strict=True):
@@ -295,7 +306,7 @@ def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
                 f'stroke-width="2"/><text x="{px - 9 if right else px + 9}" y="{py - 9}" '
                 f'text-anchor="{"end" if right else "start"}" class="t">chosen</text>'
             )
-    return _svg("".join(parts), f"{what} over {name}")
+    return svg("".join(parts), f"{what} over {name}")
 
 
 def tradeoff_page(verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str) -> str:

@@ -93,7 +93,7 @@ def _effect_table(
     theirs = blank(printed(name, [*EFFECTS]), np.array(keep))
     cases = int(sum((row >= 0).sum() for row in codes))
     unit = "scenarios (task, model, method, metric)"
-    return told(PaperTable(name, title, data, cases, unit, (), theirs, six), cube)
+    return told(PaperTable(name, title, data, cases, unit, (), theirs, six, shares=True), cube)
 
 
 def _by_metric(frame: pd.DataFrame, name: str, which: slice, labels: list[str]) -> PaperTable:

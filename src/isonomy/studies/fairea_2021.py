@@ -376,16 +376,16 @@ def held(frame: pd.DataFrame) -> frozenset[str]:
 
 
 TABLES: dict[str, Recipe] = {
-    name: Recipe(make, title, frozenset(needs))
-    for name, make, title, needs in (
-        ("table4", table4, "shares of the regions, by method", {"runs", "baselines"}),
-        ("table5", table5, "shares of the regions, by model and by task", {"runs", "baselines"}),
-        ("table6", table6, "areas of pre- and post-processing methods", {"runs", "baselines"}),
-        ("table7", table7, "areas of in-processing", {"in-processing runs", "baselines"}),
-        ("fig4", fig4, "accuracy and bias by parameter, PR and AD", {"sweeps", "baselines"}),
-        ("fig5", fig5, "area by parameter and its turning point", {"sweeps", "baselines"}),
-        ("fig6", fig6, "three mutation strategies", {"three strategies"}),
-        ("findings", findings, "the paper's four answers", {"runs", "baselines"}),
+    name: Recipe(make, title, frozenset(needs), close)
+    for name, make, title, needs, close in (
+        ("table4", table4, "shares of the regions, by method", {"runs", "baselines"}, 0.05),
+        ("table5", table5, "shares of the regions, by model and by task", {"runs", "baselines"}, 0.05),
+        ("table6", table6, "areas of pre- and post-processing methods", {"runs", "baselines"}, 0.02),
+        ("table7", table7, "areas of in-processing", {"in-processing runs", "baselines"}, 0.02),
+        ("fig4", fig4, "accuracy and bias by parameter, PR and AD", {"sweeps", "baselines"}, 0.01),
+        ("fig5", fig5, "area by parameter and its turning point", {"sweeps", "baselines"}, 0.02),
+        ("fig6", fig6, "three mutation strategies", {"three strategies"}, 0.01),
+        ("findings", findings, "the paper's four answers", {"runs", "baselines"}, 0.0),
     )
 }
 """What can be recomputed, by name."""

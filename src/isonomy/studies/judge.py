@@ -13,7 +13,7 @@ from isonomy.study.published import BASELINE
 from isonomy.study.record import split_variant, wide
 from isonomy.tradeoff.regions import UNDEFINED, Rule, area, classify
 
-__all__ = ["Curves", "TASK", "curves_of", "one_study", "runs_of"]
+__all__ = ["Curves", "TASK", "curves_of", "is_baseline", "one_study", "runs_of"]
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +83,8 @@ def one_study(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _is_baseline(frame: pd.DataFrame) -> NDArray[np.bool_]:
+def is_baseline(frame: pd.DataFrame) -> NDArray[np.bool_]:
+    """Say which rows are points of a mutation baseline."""
     words = frame["mitigator"].astype("category")
     mutated = [split_variant(str(c))[0] == BASELINE for c in words.cat.categories]
     return np.asarray(mutated, dtype=bool)[words.cat.codes]
@@ -91,12 +92,12 @@ def _is_baseline(frame: pd.DataFrame) -> NDArray[np.bool_]:
 
 def runs_of(frame: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     """Give the runs of a frame, one a row, without its baselines."""
-    return wide(one_study(frame)[~_is_baseline(frame)], metrics)
+    return wide(one_study(frame)[~is_baseline(frame)], metrics)
 
 
 def curves_of(frame: pd.DataFrame, metrics: list[str], *, strategy: str = "majority") -> Curves:
     """Give the baselines of a frame, by the strategy of their mutation."""
-    mine = one_study(frame)[_is_baseline(frame)]
+    mine = one_study(frame)[is_baseline(frame)]
     empty = Curves((), np.empty(0), {m: np.empty((0, 0)) for m in metrics})
     if mine.empty:
         return empty
@@ -111,6 +112,9 @@ def curves_of(frame: pd.DataFrame, metrics: list[str], *, strategy: str = "major
     degrees = np.unique(table["degree"])
     values = {}
     for metric in metrics:
-        square = table.pivot(index="task", columns="degree", values=metric)  # noqa: PD010
+        # the authors' files hold a mean over splits, our runs one baseline per split
+        square = table.pivot_table(
+            index="task", columns="degree", values=metric, aggfunc="mean", observed=True
+        )
         values[metric] = square.to_numpy(dtype=np.float64)
     return Curves(tuple(square.index), degrees, values)

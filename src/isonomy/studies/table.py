@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["PaperTable", "Recipe", "areas", "percent", "plain"]
+__all__ = ["PaperTable", "Recipe", "areas", "label_of", "percent", "plain", "plain_value"]
 
 
 def percent(value: Any) -> str:
@@ -51,7 +51,9 @@ class PaperTable:
         What the paper prints in the same cells, as text; empty where the folder does not hold
         all the cases of a cell.
     write : callable
-        How a cell is written.
+        How a cell is written where it is compared with the print.
+    shares : bool
+        Whether the cells are shares, which a screen shows as per cents.
     """
 
     name: str
@@ -62,6 +64,7 @@ class PaperTable:
     notes: tuple[str, ...] = ()
     printed: pd.DataFrame | None = None
     write: Callable[[Any], str] = plain
+    shares: bool = False
 
     def frame(self) -> pd.DataFrame:
         """Give the recomputed values."""
@@ -71,6 +74,32 @@ class PaperTable:
         """Give the cells as the paper would print them."""
         return self.data.map(self.write)
 
+    def shown(self, digits: int | None = None) -> pd.DataFrame:
+        """Give the cells for a screen: shares as per cents with one decimal, or so many digits.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of every number; by default those of the print, but for shares.
+
+        Examples
+        --------
+        >>> made = PaperTable("fig3", "", pd.DataFrame({"a": [0.517058]}), 1, shares=True)
+        >>> made.shown()["a"].tolist(), made.shown(6)["a"].tolist()
+        (['51.7%'], ['0.517058'])
+        """
+        if digits is None and not self.shares:
+            return self.text()
+
+        def cell(value: Any) -> str:
+            if not isinstance(value, float):
+                return self.write(value)
+            if value != value:
+                return ""
+            return f"{100 * value:.1f}%" if digits is None else f"{value:.{digits}f}"
+
+        return self.data.map(cell)
+
     def compare(self) -> pd.DataFrame:
         """Give every cell that can be compared: row, column, printed, recomputed, agrees."""
         names = ["row", "column", "printed", "recomputed", "agrees"]
@@ -79,7 +108,7 @@ class PaperTable:
         text = self.text()
         ours = {(row, column): v for column in text for row, v in text[column].items()}
         rows = [
-            (_label(row), _label(column), theirs, ours[row, column])
+            (label_of(row), label_of(column), theirs, ours[row, column])
             for column in self.printed
             for row, theirs in self.printed[column].items()
             if theirs and (row, column) in ours
@@ -89,7 +118,7 @@ class PaperTable:
     def summary(self) -> dict[str, Any]:
         """Give everything as plain data: undefined is None."""
         rows = [
-            {"row": _label(row)} | {_label(c): _plain_value(v) for c, v in cells.items()}
+            {"row": label_of(row)} | {label_of(c): plain_value(v) for c, v in cells.items()}
             for row, cells in self.data.iterrows()
         ]
         compared = self.compare().to_dict(orient="records")
@@ -121,18 +150,23 @@ class Recipe:
         One line for a list.
     needs : frozenset of str
         Parts of a frame, as the study's ``held`` names them.
+    close : float
+        How far two cells may lie apart and still be called close, in the unit of the table.
     """
 
     make: Callable[[pd.DataFrame], PaperTable]
     title: str
     needs: frozenset[str]
+    close: float = 0.05
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """Give a value as data can hold it; undefined is None."""
     if hasattr(value, "item"):
         value = value.item()
     return None if value is pd.NA or value != value else value
 
 
-def _label(key: Any) -> str:
+def label_of(key: Any) -> str:
+    """Write the name of a row or column, of several levels too."""
     return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)

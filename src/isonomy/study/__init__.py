@@ -5,6 +5,7 @@ from isonomy.study.published import read_biswas, read_chen, read_fairea, read_pu
 from isonomy.study.record import COLUMNS, Record, combine, records_frame, wide
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, Task
+from isonomy.study.trial import run_trial
 
 __all__ = [
     "COLUMNS",
@@ -22,5 +23,6 @@ __all__ = [
     "read_fairea",
     "read_published",
     "records_frame",
+    "run_trial",
     "wide",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import MISSING, listed
+from isonomy._validate import MISSING, listed, match_values
 from isonomy.errors import InputError
 from isonomy.metrics import Counts
 from isonomy.metrics.tally import attribute_columns, sort_key
@@ -164,6 +164,51 @@ class JointCounts:
         n = pile("n")
         assert n is not None
         return replace(first, n=n, w=pile("w"), w2=pile("w2"))
+
+    def _moved(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:
+        """Add up what goes to the same group; index -1 is left out."""
+
+        def lay(cells: Floats | None) -> Floats | None:
+            if cells is None:
+                return None
+            out = np.zeros((*cells.shape[:-4], len(groups), *cells.shape[-3:]))
+            for old, new in enumerate(index):  # groups, not rows
+                if new >= 0:
+                    out[..., new, :, :, :] += cells[..., old, :, :, :]
+            return out
+
+        n = lay(self.n)
+        assert n is not None
+        return replace(self, n=n, w=lay(self.w), w2=lay(self.w2), groups=groups)
+
+    def select(self, *attributes: str) -> Self:
+        """Keep some protected attributes and add up over the others.
+
+        Examples
+        --------
+        >>> joint = JointCounts.from_labels(
+        ...     [1, 0, 1], [1, 0, 0], [1, 0, 1],
+        ...     sensitive_features={"sex": ["f", "m", "m"], "age": ["young", "old", "old"]},
+        ... )
+        >>> joint.select("sex").groups
+        (('f',), ('m',))
+        """
+        keep = [match_values(a, self.attributes, what="attribute")[0] for a in attributes]
+        where = [self.attributes.index(a) for a in keep]
+        projected = [tuple(g[k] for k in where) for g in self.groups]
+        groups = tuple(sorted(set(projected), key=sort_key))
+        index = np.array([groups.index(g) for g in projected], dtype=np.intp)
+        named = {a: v for a, v in self.privileged.items() if a in keep}
+        return replace(self._moved(index, groups), attributes=tuple(keep), privileged=named)
+
+    def with_groups(self, groups: Sequence[tuple[Any, ...]]) -> Self:
+        """Lay the cells out over more groups: those that did not occur are empty."""
+        chosen = tuple(groups)
+        absent = [g for g in self.groups if g not in chosen]
+        if absent:
+            raise InputError(f"All groups must be kept; {listed(absent)} is not among those given.")
+        index = np.array([chosen.index(g) for g in self.groups], dtype=np.intp)
+        return self._moved(index, chosen)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,24 @@ from isonomy.tradeoff.frontier import Frontier
 from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
-__all__ = ["TradeOff", "is_constant", "judge", "judge_counts", "measure"]
+__all__ = ["Draws", "TradeOff", "is_constant", "judge", "judge_counts", "measure", "paired_draws"]
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 _CELLS_AT_A_TIME = 2_000_000  # mutated cells held in memory during the bootstrap
+
+
+class Draws(NamedTuple):
+    """Bootstrap resamples: a method's point, and the baseline of the same rows.
+
+    ``lines_performance[:, 0]`` and ``lines_bias[:, 0]`` are the original model.
+    """
+
+    performance: Floats
+    bias: Floats
+    lines_performance: Floats
+    lines_bias: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,11 +249,9 @@ def judge_counts(
     )
     if resamples == 0:
         return verdict
-    label = baseline.label if baseline.label is not None else "random"
-    drawn = _bootstrap(
-        joint, performance, fairness, {**mutation, "strategy": label}, baseline, resamples, rng
+    performances, biases, lines_y, lines_x = paired_draws(
+        joint, baseline, resamples=resamples, random_state=rng
     )
-    performances, biases, lines_y, lines_x = drawn
     known: dict[str, Any] = {
         "performance_interval": _interval(performances, level),
         "bias_interval": _interval(biases, level),
@@ -283,19 +293,34 @@ def _interval(values: Floats, level: float) -> Interval:
     return float(low), float(high)
 
 
-def _bootstrap(
+def paired_draws(
     joint: JointCounts,
-    performance: str,
-    fairness: str,
-    mutation: dict[str, Any],
     baseline: Baseline,
-    resamples: int,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give points and baselines of every resample."""
+    *,
+    resamples: int = 1000,
+    mutations: int = 50,
+    random_state: int | np.random.Generator | None = 0,
+) -> Draws:
+    """Resample repeats and test rows: the method's point and the baseline of every resample.
+
+    Parameters
+    ----------
+    joint : JointCounts
+        Leading axis: repeats.
+    baseline : Baseline
+        Names the metrics, the degrees and the label that mutations write.
+    resamples : int
+        How many.
+    mutations : int
+        About how many mutations each degree of a resample's baseline averages, over its repeats.
+    random_state : int, Generator or None
+        Seed.
+    """
+    rng = np.random.default_rng(random_state)
+    performance, fairness = baseline.performance_metric, baseline.fairness_metric
+    label = baseline.label if baseline.label is not None else "random"
     repeats = int(np.prod(joint.shape)) if joint.shape else 1
-    # each resample averages about fifty mutations per degree, over its repeats and repetitions
-    repetitions = max(1, -(-50 // repeats))
+    repetitions = max(1, -(-mutations // repeats))
     cells = joint.method.n[0].size if joint.shape else joint.method.n.size
     size = repeats * repetitions * baseline.degrees.size * cells
     step = max(1, _CELLS_AT_A_TIME // size)
@@ -306,9 +331,10 @@ def _bootstrap(
             values = mutation_values(
                 some.base,
                 [performance, fairness],
+                degrees=baseline.degrees,
+                strategy=label,
                 repetitions=repetitions,
                 random_state=rng,
-                **mutation,
             )
             line_y = mean_of_draws(values[performance])  # degrees, resamples, repeats
             line_x = mean_of_draws(bias_of(fairness, values[fairness]))
@@ -320,7 +346,7 @@ def _bootstrap(
 
     parts = list(zip(*pieces(), strict=True))
     y, x, line_y, line_x = (np.concatenate(p) for p in parts)
-    return y, x, line_y, line_x
+    return Draws(y, x, line_y, line_x)
 
 
 def _notes(

@@ -1,0 +1,82 @@
+"""A docstring on the screen: paragraphs that wrap, tables as tables, no markup."""
+
+import re
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["show"]
+
+_INLINE = re.compile(r":[a-z]+:`~?([^`]*)`|``([^`]*)``|(?<!\w)\*(\w[^*]*)\*")
+_RULE = re.compile(r"^=+(  +=+)+\s*$")
+
+
+def show(screen: Console, text: str) -> None:
+    """Print a numpydoc text up to its examples."""
+    for block in _blocks(text.partition("\nExamples\n---")[0].rstrip().splitlines()):
+        if isinstance(block, list):
+            screen.print(_table(block))
+        else:
+            indent = len(block) - len(block.lstrip())
+            bold = "bold" if re.fullmatch(r"[A-Z][a-z]+( [a-z]+)*", block) else ""
+            screen.print(Padding(Text(_plain(block.strip()), style=bold), (0, 0, 0, indent)))
+
+
+def _plain(text: str) -> str:
+    return _INLINE.sub(lambda m: m[1] or m[2] or m[3], text)
+
+
+def _blocks(lines: list[str]) -> Iterator[str | list[str]]:
+    """Give paragraphs as one line each, and the lines of each table as a list."""
+    table: list[str] = []
+    held = ""
+    for line in lines:
+        if table or _RULE.match(line):
+            if not table and held:
+                yield held
+                held = ""
+            table.append(line)
+            if sum(bool(_RULE.match(row)) for row in table) == 3:
+                yield table
+                table = []
+        elif re.fullmatch(r"-{3,}", line):  # what stands above is a heading
+            yield held
+            held = ""
+        elif held and _goes_on(held, line):
+            held = f"{held} {line.strip()}"
+        else:
+            if held:
+                yield held
+            if not line.strip():
+                yield ""
+            held = line if line.strip() else ""
+    if held:
+        yield held
+    yield from table
+
+
+def _goes_on(held: str, line: str) -> bool:
+    depth, before = (len(part) - len(part.lstrip()) for part in (line, held))
+    named = depth == 0 and (" : " in line or " : " in held)
+    return bool(line.strip()) and depth == before and not named and line.lstrip()[:2] != "- "
+
+
+def _table(lines: list[str]) -> Table:
+    starts = [m.start() for m in re.finditer("=+", lines[0])]
+    ends = [*starts[1:], None]
+    rows: list[list[str]] = []
+    for line in lines:
+        if _RULE.match(line):
+            continue
+        cells = [_plain(line[a:b].strip()) for a, b in zip(starts, ends, strict=True)]
+        if cells[0] or not rows:
+            rows.append(cells)
+        else:  # a row that goes on
+            rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], cells, strict=True)]
+    shown = Table(*rows[0], box=None, padding=(0, 2, 0, 0))
+    for row in rows[1:]:
+        shown.add_row(*row)
+    return shown

@@ -1,0 +1,161 @@
+"""A benchmark's judgement in sentences: what to choose, its price, its runner-up."""
+
+from typing import TYPE_CHECKING
+
+from isonomy.metrics import get_metric
+from isonomy.studies._bench_verdict import Change, MethodVerdict
+
+if TYPE_CHECKING:
+    from isonomy.studies.benchmark import Benchmark, Section
+
+__all__ = ["headline", "metric_words", "sentences"]
+
+
+def metric_words(name: str) -> str:
+    """Give a metric's name in words."""
+    return get_metric(name).name.partition("(")[0].replace("_", " ")
+
+
+def headline(section: "Section") -> str:
+    """Say in one line what a section recommends."""
+    choice = section.recommendation
+    where = f"{section.attribute}, {section.model}"
+    if choice.method is None:
+        if choice.nearest is None:
+            return f"{where}: no recommendation"
+        return f"{where}: nothing is worth it"
+    if choice.runner_up is None:
+        return f"{where}: {choice.method}"
+    how = "then" if choice.apart else "not to be told from"
+    return f"{where}: {choice.method}, {how} {choice.runner_up}"
+
+
+def sentences(found: "Benchmark", section: "Section") -> list[str]:
+    """Say what to choose, what it costs, who comes second, and what else changes."""
+    choice = section.recommendation
+    if choice.method is None:
+        if choice.nearest is None:
+            return [f"No recommendation: {choice.why}."]
+        near = section.verdict(choice.nearest)
+        return [
+            f"Nothing is worth it: {choice.why}. Keep the original model, or change what it "
+            "learns from.",
+            f"Nearest came {near.method}, with a probability of {near.worth:.0%}: "
+            f"{_price(found, section, near)}",
+        ]
+    best = section.verdict(choice.method)
+    told = [f"Choose {best.method}: {_price(found, section, best)}"]
+    told.append(_against_baselines(found, section, best))
+    told.append(_demands(section, best))
+    told += _runner_up(found, section)
+    told += _others(found, best)
+    return [t for t in told if t]
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _signed(change: Change, *, less: bool) -> str:
+    """Write the size of a change and its interval; ``less`` turns falls positive."""
+    turn = -1.0 if less else 1.0
+    low, high = sorted((turn * change.low, turn * change.high))
+    text = _number(turn * change.by + 0.0)
+    return text if low != low else f"{text} [{_number(low + 0.0)}, {_number(high + 0.0)}]"
+
+
+def _price(found: "Benchmark", section: "Section", verdict: MethodVerdict) -> str:
+    bias, score = verdict.bias, verdict.performance
+    by = section.attribute.replace("+", " and ")
+    way = "lowers" if bias.by < 0 else "raises"
+    first = (
+        f"it {way} the bias by {by} ({metric_words(found.fairness)}) from {_number(bias.before)} "
+        f"to {_number(bias.after)}, by {_signed(bias, less=bias.by < 0)}"
+    )
+    name = metric_words(found.performance)
+    if score.low <= 0 <= score.high:
+        second = f"at no clear price in {name} ({_signed(score, less=False)})"
+    elif score.by < 0:
+        second = f"and gives up {_signed(score, less=True)} of {name}"
+    else:
+        second = f"and gains {_signed(score, less=False)} of {name}"
+    return f"{first}, {second} ({_number(score.before)} to {_number(score.after)})."
+
+
+def _against_baselines(found: "Benchmark", section: "Section", verdict: MethodVerdict) -> str:
+    name = metric_words(found.performance)
+    blind = verdict.performance.after - verdict.advantage
+    told = (
+        f"Overwriting predictions blindly down to that bias would leave {_number(blind)} of "
+        f"{name}; {_region(verdict)}."
+    )
+    if section.frontier is None or verdict.above_frontier != verdict.above_frontier:
+        return told
+    reach = verdict.performance.after - verdict.above_frontier
+    how = f"Group thresholds on the same model reach {_number(reach)} at that bias"
+    if verdict.above_low > 0:
+        verdict_word = f"the method does better, by {_number(verdict.above_frontier)}"
+    elif verdict.above_high < 0:
+        verdict_word = (
+            f"they do better, by {_number(-verdict.above_frontier)}, where "
+            f"{section.attribute} may be used at prediction"
+        )
+    else:
+        verdict_word = "no clear difference"
+    return f"{told} {how}: {verdict_word}."
+
+
+def _region(verdict: MethodVerdict) -> str:
+    sure = verdict.probability.get(verdict.region or "", float("nan"))
+    return f"the trade-off is {verdict.region} (probability {sure:.0%})"
+
+
+def _demands(section: "Section", verdict: MethodVerdict) -> str:
+    by = section.attribute.replace("+", " and ")
+    need = "It needs" if verdict.needs_attribute else "It does not need"
+    lots = ", and it draws lots" if verdict.randomized else ""
+    return f"{need} {by} at prediction{lots}."
+
+
+def _runner_up(found: "Benchmark", section: "Section") -> list[str]:
+    choice = section.recommendation
+    if choice.runner_up is None:
+        return [f"There is no runner-up: {choice.why}."]
+    second = section.verdict(choice.runner_up)
+    told = [f"Runner-up: {second.method}: {_price(found, section, second)}"]
+    if choice.apart:
+        told.append(f"The two can be told apart over the repeats (p = {choice.p:.2g}).")
+    elif choice.apart is None:
+        told.append(f"Whether they differ is not known: {choice.why}.")
+    else:
+        lighter = not second.needs_attribute and section.verdict(choice.method or "").needs_attribute
+        hint = f" {second.method} does without {section.attribute} at prediction." if lighter else ""
+        told.append(
+            f"The two cannot be told apart (p = {choice.p:.2g}): choose by what is easier to live "
+            f"with.{hint}"
+        )
+    more = [name for name in choice.tied if name != choice.runner_up]
+    if more and choice.apart is not None:
+        told.append(f"Nor can the first be told from {', '.join(more)}.")
+    return told
+
+
+def _others(found: "Benchmark", verdict: MethodVerdict) -> list[str]:
+    told = []
+    for other in verdict.others:
+        change = other.change
+        if change.by != change.by:
+            continue
+        word = {"worse": "It makes the bias", "better": "It also lowers the bias"}.get(other.word)
+        if word is None:
+            told.append(
+                f"Nobody asked about {other.attribute}: no clear change of the bias by it "
+                f"({_number(change.before)} to {_number(change.after)})."
+            )
+            continue
+        end = " worse" if other.word == "worse" else ""
+        told.append(
+            f"Nobody asked about {other.attribute}: {word[0].lower()}{word[1:]} by it{end}, "
+            f"{_number(change.before)} to {_number(change.after)}."
+        )
+    return told

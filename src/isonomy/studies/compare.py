@@ -1,0 +1,427 @@
+"""Our runs of a paper's study beside the published ones, cell by cell and table by table."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy._validate import listed
+from isonomy.errors import InputError
+from isonomy.stats import holm, mann_whitney
+from isonomy.studies import study_module
+from isonomy.studies.judge import is_baseline, one_study
+from isonomy.studies.table import PaperTable, label_of, plain_value
+from isonomy.study.record import check_frame, split_variant, wide
+
+__all__ = ["Comparison", "LEVEL", "compare", "compare_cells", "compare_tables", "same_part"]
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.01
+"""Level at which a cell counts as different, Holm's correction over all cells included."""
+
+CELL = ("dataset", "attributes", "model", "mitigator")
+# they bring their own learner: one set of published runs stands for every base model
+_OWN_MODEL = frozenset(
+    {"prejudice_remover", "adversarial_debiasing", "meta_fair_classifier", "fairway"}
+)
+_DIGITS = 6e-7  # published values have six decimals
+_STARRED = re.compile(r"^(?P<value>-?\d+\.\d+)(?P<star>\*?)\(")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ours beside the published: single cells, cells of the tables, and the findings.
+
+    Attributes
+    ----------
+    paper : str
+        The paper's name on the command line.
+    cells : DataFrame
+        One row per (task, model, method, metric): runs and means of both sides, their difference,
+        the two-sided Mann-Whitney p-value, Holm's correction of it over all rows, the chance that
+        a run of ours exceeds a published one, and the share of runs that are equal seed by seed.
+    tables : DataFrame
+        One row per cell of every table both sides hold: ours, the published one recomputed on the
+        same part of the study, and whether they are equal as printed, or close.
+    findings : PaperTable
+        The paper's numbered findings: as published, recomputed, ours.
+    level : float
+    notes : tuple of str
+    """
+
+    paper: str
+    cells: pd.DataFrame
+    tables: pd.DataFrame
+    findings: PaperTable
+    level: float = LEVEL
+    notes: tuple[str, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """Give the single cells."""
+        return self.cells
+
+    def agreement(self, by: str = "mitigator") -> pd.DataFrame:
+        """Give the share that agrees, by one of the columns of a cell, and over all."""
+        cells = self.cells
+        parts = {str(name): part for name, part in cells.groupby(by, sort=False, observed=True)}
+        rows = {name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def table_agreement(self) -> pd.DataFrame:
+        """Give per table how many cells are equal as printed, and how many are close."""
+        if self.tables.empty:
+            return pd.DataFrame(columns=["cells", "equal", "close", "within"])
+        grouped = self.tables.groupby("table", sort=False)
+        out = grouped.agg(cells=("equal", "size"), equal=("equal", "mean"), close=("close", "mean"))
+        return out.assign(within=grouped["within"].first())
+
+    def summary(self) -> dict[str, Any]:
+        """Give everything as plain data: undefined is None."""
+        return {
+            "paper": self.paper,
+            "level": self.level,
+            "notes": list(self.notes),
+            "agreement": _records(self.agreement().reset_index(names="mitigator")),
+            "tables": _records(self.table_agreement().reset_index(names="table")),
+            "findings": self.findings.summary(),
+            "cells": _records(self.cells),
+            "table_cells": _records(self.tables),
+        }
+
+    def markdown(self) -> str:
+        """Write the comparison as a part of ``benchmarks/fidelity.md``."""
+        runs = f"{_span(self.cells['runs'])} runs of ours against {_span(self.cells['published_runs'])}"
+        lines = [
+            f"## {self.paper}: our study beside the published runs",
+            "",
+            f"{len(self.cells):,} cells (task, model, method, metric), {runs}. *Rejected*: "
+            f"Mann-Whitney, two-sided, Holm over all cells, {self.level:.0%}. *Equal runs*: same "
+            "seed, all metrics equal to six digits.",
+            "",
+            *_markdown(self.agreement().reset_index(names="method")),
+            "",
+        ]
+        if len(self.tables):
+            lines += [
+                "The tables, ours beside those recomputed from the authors' files on the same part:",
+                "",
+                *_markdown(self.table_agreement().reset_index(names="table")),
+                "",
+            ]
+        for row, told in self.findings.text().iterrows():
+            lines += [f"**{row}**", "", *(f"- {side}: {text}" for side, text in told.items()), ""]
+        notes = [*self.notes, *self.findings.notes]
+        return "\n".join([*lines, *(f"- {note}" for note in notes)]).rstrip() + "\n"
+
+    def _repr_html_(self) -> str:
+        return self.agreement().to_html() + self.table_agreement().to_html()
+
+
+def compare(
+    ours: pd.DataFrame, published: pd.DataFrame, paper: str, *, level: float = LEVEL
+) -> Comparison:
+    """Set our runs of a study beside the published ones.
+
+    Parameters
+    ----------
+    ours, published : DataFrame
+        Result frames, such as ``Store.frame()`` and ``read_published(...)``.
+    paper : {"chen", "fairea"}
+        Whose tables and findings to make.
+    level : float
+        At which a cell is rejected, after Holm's correction.
+
+    Examples
+    --------
+    >>> from isonomy.study import Record, records_frame
+    >>> rng = np.random.default_rng(0)
+    >>> def runs(study):
+    ...     return records_frame(
+    ...         Record(study, "adult", "sex", "lr", name, i, dict.fromkeys(_metrics("chen"), a))
+    ...         for name in ("unmitigated", "reweighing")
+    ...         for i, a in enumerate(rng.uniform(size=20))
+    ...     )
+    >>> result = compare(runs("chen_2022"), runs("chen_2022:published"), "chen")
+    >>> float(result.agreement().loc["all", "not rejected"])
+    1.0
+    """
+    module = study_module(paper)
+    for side, frame in (("Our runs", ours), ("The published runs", published)):
+        if check_frame(frame).empty:
+            raise InputError(f"{side} must hold results; the frame is empty.")
+    part = same_part(published, ours)
+    cells = compare_cells(ours, part, level=level)
+    tables, left_out = compare_tables(ours, part, module.TABLES, module.held)
+    findings = module.findings(published, ours)
+    same = module.findings(part).data["recomputed"] if len(part) < len(published) else None
+    if same is not None:
+        data = findings.data.copy()
+        data.insert(data.columns.get_loc("ours"), "recomputed on our part", same)
+        findings = PaperTable(
+            findings.name, findings.title, data, findings.cases, findings.unit, findings.notes
+        )
+    notes = [*_power(cells, level), *left_out]
+    return Comparison(paper, cells, tables, findings, level, tuple(notes))
+
+
+def _metrics(paper: str) -> list[str]:
+    """Name the metrics that a paper's tables are made of."""
+    module = study_module(paper)
+    found = [*getattr(module, "PERFORMANCE", {"Acc": "accuracy"}).values()]
+    return [*found, *getattr(module, "BIAS", getattr(module, "GAPS", {})).values()]
+
+
+# ---------------------------------------------------------------------- the same part
+
+
+def _keys(frame: pd.DataFrame, columns: tuple[str, ...] = CELL) -> pd.MultiIndex:
+    return pd.MultiIndex.from_arrays([frame[c].astype(str) for c in columns], names=columns)
+
+
+def _brings_own_model(names: pd.Series) -> NDArray[np.bool_]:
+    words = names.astype("category")
+    own = [split_variant(str(name))[0] in _OWN_MODEL for name in words.cat.categories]
+    return np.asarray(own, dtype=bool)[words.cat.codes]
+
+
+def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Give the published rows of the tasks, models and methods that our frame holds.
+
+    Baselines go with their model. A method that brings its own learner was published once and
+    stands for every base model.
+    """
+    published, ours = check_frame(one_study(published)), check_frame(one_study(ours))
+    ours = ours[(ours["status"] == "ok").to_numpy()]
+    mine = _keys(ours).unique()
+    keep = _keys(published).isin(mine)
+    tasks = _keys(ours, CELL[:3]).unique()
+    line = is_baseline(published)
+    keep = np.where(line, _keys(published, CELL[:3]).isin(tasks), keep)
+    no_model = (*CELL[:2], "mitigator")
+    own = _brings_own_model(published["mitigator"])
+    alike = _keys(published, no_model).isin(_keys(ours, no_model).unique())
+    whose = _brings_own_model(published["model"])  # its baseline: the method switched off
+    return published[keep | (own & alike) | (line & whose)].reset_index(drop=True)
+
+
+# ---------------------------------------------------------------------- single cells
+
+
+def compare_cells(
+    ours: pd.DataFrame, published: pd.DataFrame, *, level: float = LEVEL
+) -> pd.DataFrame:
+    """Compare means and distributions of every (task, model, method, metric) both frames hold."""
+    ours, published = (f[~is_baseline(f)] for f in map(check_frame, (ours, published)))
+    theirs = [str(m) for m in published["metric"].unique() if m]
+    mine = {str(m) for m in ours["metric"].unique()}
+    metrics = [m for m in theirs if m in mine or m.strip("|") in mine]
+    if not metrics:
+        raise InputError(
+            f"The two frames must share a metric; ours holds {listed(sorted(mine))}, the "
+            f"published one {listed(theirs)}."
+        )
+    left, right = wide(ours, metrics), wide(published, metrics)
+    places = _matched(left, right)
+    if places.empty:
+        raise InputError(
+            "The two frames must share a task, model and method; they share none: compare runs of "
+            "the same study."
+        )
+    a, seeds_a = _laid_out(left, _keys(left), places[["model", *CELL]].iloc[:, 1:], metrics)
+    b, seeds_b = _laid_out(
+        right, _keys(right), places[[*CELL[:2], "their_model", "mitigator"]], metrics
+    )
+    shared = sorted(set(seeds_a) & set(seeds_b))
+    one, other = (v[..., [s.index(r) for r in shared]] for v, s in ((a, seeds_a), (b, seeds_b)))
+    with np.errstate(invalid="ignore"):
+        both = np.isfinite(one).any(axis=0) & np.isfinite(other).any(axis=0)  # [cell, seed]
+        alike = (np.abs(one - other) <= _DIGITS) | (np.isnan(one) & np.isnan(other))
+        equal = np.where(both, alike.all(axis=0), False).sum(axis=-1) / both.sum(axis=-1)
+    flat_a, flat_b = (v.reshape(-1, v.shape[-1]) for v in (a, b))
+    p, larger, n, m = _tested(flat_a, flat_b)
+    count = len(metrics)
+    out = pd.concat([places[list(CELL)]] * count, ignore_index=True)
+    out["metric"] = np.repeat(metrics, len(places))
+    out["runs"], out["published_runs"] = n, m
+    with np.errstate(invalid="ignore"):
+        out["ours"], out["published"] = _mean(flat_a), _mean(flat_b)
+    out["difference"] = out["ours"] - out["published"]
+    out["p"], out["larger"] = p, larger
+    out["equal_runs"] = np.tile(equal, count)
+    out = out[(out["runs"] > 0) & (out["published_runs"] > 0)].reset_index(drop=True)
+    out["adjusted"] = holm(out["p"].to_numpy())
+    out["rejected"] = out["adjusted"] < level
+    return out
+
+
+def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
+    """Pair our (task, model, method) with the published runs that stand for it."""
+    mine = left[list(CELL)].astype(str).drop_duplicates()
+    theirs = right[list(CELL)].astype(str).drop_duplicates()
+    same = mine.merge(theirs, on=list(CELL)).assign(their_model=lambda f: f["model"])
+    rest = mine[~_keys(mine).isin(_keys(same))]
+    rest = rest[_brings_own_model(rest["mitigator"])]
+    no_model = [*CELL[:2], "mitigator"]
+    alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(columns={"model": "their_model"})
+    return pd.concat([same, rest.merge(alone, on=no_model)], ignore_index=True)
+
+
+def _laid_out(
+    runs: pd.DataFrame, keys: pd.MultiIndex, places: pd.DataFrame, metrics: list[str]
+) -> tuple[Floats, list[int]]:
+    """Give ``values[metric, place, run]`` and the repeat behind each run."""
+    at = pd.MultiIndex.from_frame(places)
+    unique, back = np.unique(at.to_numpy(), return_inverse=True)
+    row = pd.Index(unique).get_indexer(pd.Index(keys.to_numpy()))
+    repeat = runs["repeat"].fillna(0).to_numpy(dtype=np.int64)
+    seeds = np.unique(repeat)
+    values = np.full((len(metrics), len(unique), seeds.size), np.nan)
+    known = row >= 0
+    values[:, row[known], np.searchsorted(seeds, repeat[known])] = runs[metrics].to_numpy()[known].T
+    return values[:, back], [int(s) for s in seeds]
+
+
+def _mean(values: Floats) -> Floats:
+    known = np.isfinite(values)
+    return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
+
+
+def _tested(a: Floats, b: Floats) -> tuple[Floats, Floats, NDArray[np.intp], NDArray[np.intp]]:
+    """Test row against row, however many runs each has: p, chance of a > b, and the two counts."""
+    a, b = np.sort(a, axis=-1), np.sort(b, axis=-1)  # undefined ones last
+    n, m = (np.isfinite(v).sum(axis=-1) for v in (a, b))
+    p, larger = np.full(len(a), np.nan), np.full(len(a), np.nan)
+    for i, j in {(int(i), int(j)) for i, j in zip(n, m, strict=True) if i and j}:
+        rows = (n == i) & (m == j)
+        statistic, p[rows] = mann_whitney(a[rows, :i], b[rows, :j])
+        larger[rows] = statistic / (i * j)
+    # two constant samples of one value differ in nothing
+    p[np.isnan(p) & (n > 0) & (m > 0)] = 1.0
+    return p, larger, n, m
+
+
+def _agreement(cells: pd.DataFrame, level: float) -> dict[str, float]:
+    away = cells["difference"].abs()
+    return {
+        "cells": len(cells),
+        "equal runs": float(cells["equal_runs"].mean()),
+        "mean difference": float(away.mean()),
+        "within 0.005": float((away <= 0.005).mean()),
+        "within 0.02": float((away <= 0.02).mean()),
+        "p below 0.05": float((cells["p"] < 0.05).mean()),
+        "not rejected": float((~cells["rejected"].astype(bool)).mean()),
+    }
+
+
+def _power(cells: pd.DataFrame, level: float) -> list[str]:
+    """Say where the runs are too few for any difference to be found."""
+    fewest = cells.loc[cells["runs"].idxmin()]
+    n, m = int(fewest["runs"]), int(fewest["published_runs"])
+    best = float(mann_whitney(np.arange(n), np.arange(m) + n).pvalue)
+    if best * len(cells) <= level:
+        return []
+    return [
+        f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
+        f"over {len(cells):,} cells raises above {level:g}: that such a cell is not rejected says "
+        "little; read the column p below 0.05 (5 % are expected when nothing differs)."
+    ]
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def compare_tables(
+    ours: pd.DataFrame, published: pd.DataFrame, tables: Mapping[str, Any], held: Any
+) -> tuple[pd.DataFrame, list[str]]:
+    """Make every table of both frames and set their cells side by side.
+
+    Returns the cells, and a note on each table that one side cannot give.
+    """
+    rows: list[dict[str, Any]] = []
+    notes = []
+    parts = {"our runs": held(ours), "the published files": held(published)}
+    for name, recipe in tables.items():
+        if name == "findings":
+            continue
+        short = [
+            f"{side} lack {' and '.join(sorted(recipe.needs - has))}"
+            for side, has in parts.items()
+            if recipe.needs - has
+        ]
+        if short:
+            notes.append(f"{name} is not compared: {', '.join(short)}.")
+            continue
+        rows += _table_cells(recipe.make(ours), recipe.make(published), recipe.close)
+    names = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
+    return pd.DataFrame(rows, columns=names), notes
+
+
+def _table_cells(mine: PaperTable, theirs: PaperTable, within: float) -> list[dict[str, Any]]:
+    texts = mine.text(), theirs.text()
+    out = []
+    for column in mine.data.columns.intersection(theirs.data.columns, sort=False):
+        for row in mine.data.index.intersection(theirs.data.index, sort=False):
+            one, other = mine.data.loc[row, column], theirs.data.loc[row, column]
+            written = [str(t.loc[row, column]) for t in texts]
+            if not any(w.strip("-") for w in written):
+                continue
+            out.append(
+                {
+                    "table": mine.name,
+                    "row": label_of(row),
+                    "column": label_of(column),
+                    "ours": written[0],
+                    "published": written[1],
+                    "equal": written[0] == written[1],
+                    "close": written[0] == written[1] or is_close(one, other, within),
+                    "within": within,
+                }
+            )
+    return out
+
+
+def is_close(one: Any, other: Any, within: float) -> bool:
+    """Say whether two cells are close: numbers by distance, starred ones with the same star."""
+    if isinstance(one, str) and isinstance(other, str):
+        a, b = _STARRED.match(one), _STARRED.match(other)
+        if a is None or b is None:
+            return one == other
+        near = abs(float(a["value"]) - float(b["value"])) <= within
+        return near and a["star"] == b["star"]
+    if isinstance(one, str) or isinstance(other, str):
+        return False
+    return bool(abs(float(one) - float(other)) <= within)
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {str(k): plain_value(v) for k, v in row.items()} for row in table.to_dict(orient="records")
+    ]
+
+
+def _span(values: pd.Series) -> str:
+    low, high = int(values.min()), int(values.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _markdown(table: pd.DataFrame) -> list[str]:
+    def cell(name: str, value: Any) -> str:
+        if isinstance(value, str | int | np.integer):
+            return str(value)
+        if value != value:
+            return ""
+        if name in ("mean difference", "within"):
+            return f"{value:.4f}" if name == "mean difference" else f"{value:g}"
+        return f"{value:.0%}"
+
+    head = [f"| {' | '.join(map(str, table.columns))} |", "|---" * len(table.columns) + "|"]
+    rows = table.to_dict(orient="records")
+    return head + [f"| {' | '.join(cell(str(k), v) for k, v in row.items())} |" for row in rows]
