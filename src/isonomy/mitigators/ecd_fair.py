@@ -18,6 +18,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from isonomy._validate import listed, unknown_name
+from isonomy.counterfactual.extremes import (
+    PAPER_K,
+    Extremes,
+    conditional_value_at_risk,
+    extremes,
+)
 from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import score_pairs
 from isonomy.errors import InputError, NotApplicable
@@ -30,16 +36,14 @@ from isonomy.mitigators.fairway import plain
 from isonomy.mitigators.stages import strata
 from isonomy.models import fit_model, with_scores
 from isonomy.search import Cache, Config, Parameter, Search, Space, minimize
-from isonomy.tails import peaks_over_threshold
 
-__all__ = ["EcdFair", "TAIL_METRICS", "extreme"]
+__all__ = ["EcdFair", "TAIL_METRICS", "extreme", "location"]
 
 Floats = NDArray[np.float64]
 
 TAIL_METRICS = ("ecd", "acd", "cvar", "max")
 """What can be made even: the fitted extreme, the mean, the mean of the worst 5 %, the largest."""
 
-LEVEL = 0.95
 HOUR = 3600.0
 UNLIMITED = 100_000  # Parfait-ML's most iterations; the hour ends it long before
 
@@ -55,13 +59,13 @@ def extreme(
         Counterfactual discrimination of the rows of a group.
     metric : {"ecd", "acd", "cvar", "max"}
         ``ecd``: the level that is passed once in ``horizon`` queries, from peaks over a
-        threshold; the largest value where these are too few or too alike for a fit. ``acd``: the
+        threshold, or as observed where these are too few or too alike for a fit. ``acd``: the
         mean. ``cvar``: the mean of the largest 5 %. ``max``: the largest.
     horizon : float
         Queries.
     protocol : {"corrected", "as_published"}
         As published, ``ecd`` is the location of a generalised extreme value law fitted to the 50
-        largest values.
+        largest values (``location``).
 
     Examples
     --------
@@ -73,21 +77,33 @@ def extreme(
     """
     if metric not in TAIL_METRICS:
         raise unknown_name("tail metric", metric, TAIL_METRICS)
-    n = len(cd)
     if metric == "acd":
         return float(cd.mean())
-    if metric == "cvar":
-        return float(np.sort(cd)[n - math.ceil(round((1 - LEVEL) * n, 9)) :].mean())
-    published = protocol == "as_published"
-    # a horizon shorter than what passes the threshold would ask below it
-    k = 50 if published else max(min(50, n // 10), math.ceil(2 * n / horizon))
-    if metric == "max" or k < 10 or k >= n:
+    if metric == "max":
         return float(cd.max())
-    if published:
-        fit = peaks_over_threshold(cd, k=k, protocol="as_published")
-        return float(cd.max()) if fit.degenerate else float(fit.location)
-    fit = peaks_over_threshold(cd, k=k, upper=1.0)
-    return float(cd.max()) if fit.degenerate else float(fit.return_level(horizon))
+    if metric == "cvar":
+        return conditional_value_at_risk(cd).value
+    queries = math.ceil(horizon)
+    found = extremes(cd, horizons=(queries,), resamples=0)
+    return location(found) if protocol == "as_published" else found.levels[queries].value
+
+
+def location(found: Extremes) -> float:
+    """Give the location of the extreme value law of a group's 50 largest values.
+
+    The location of such a law is passed with a chance of 1 - 1/e. Where the largest values are
+    too few or too alike for a fit, that quantile of them takes its place, so that locations of
+    two groups can be compared whether or not both have a law.
+
+    Examples
+    --------
+    >>> steps = np.repeat([0.0, 0.1, 0.2], [900, 60, 40])
+    >>> location(extremes(steps, resamples=0))
+    0.2
+    """
+    if found.paper is not None:
+        return found.location.value
+    return float(np.quantile(found.values[:PAPER_K], math.exp(-1), method="higher"))
 
 
 @MITIGATORS.register("ecd_fair")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isonomy.report.html import environment
-from isonomy.report.tradeoff import COLOURS, Scale, axes, region_words, svg, span_of
+from isonomy.report.tradeoff import COLOURS, Scale, axes, region_words, span_of, svg
 from isonomy.studies._bench_words import headline, metric_words, sentences
 
 if TYPE_CHECKING:
@@ -182,9 +182,7 @@ def _clip(scale: Scale, name: str) -> str:
     )
 
 
-def _frame(
-    line_x: np.ndarray, line_y: np.ndarray, xs: np.ndarray, ys: np.ndarray
-) -> Scale:
+def _frame(line_x: np.ndarray, line_y: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> Scale:
     """Frame the baseline and most of the points; a few far ones must not squeeze the rest."""
     known = np.isfinite(xs) & np.isfinite(ys)
     width, height = max(np.ptp(line_x), 1e-3), max(np.ptp(line_y), 1e-3)
@@ -201,9 +199,7 @@ def _frame(
 def _point(scale: Scale, verdict: "MethodVerdict") -> tuple[float, float, str]:
     x, y = verdict.bias.after, verdict.performance.after
     inside = scale.x[0] <= x <= scale.x[1] and scale.y[0] <= y <= scale.y[1]
-    px, py = scale.at(
-        float(np.clip(x, *scale.x)), float(np.clip(y, *scale.y))
-    )
+    px, py = scale.at(float(np.clip(x, *scale.x)), float(np.clip(y, *scale.y)))
     colour = COLOURS.get(verdict.region or "", "var(--undefined)")
     told = (
         f"<title>{escape(verdict.method)}: {escape(verdict.region or 'no region')}, "

@@ -168,7 +168,9 @@ def frontier_of(
         if not label.startswith(f"{FRONTIER}("):
             continue
         y, x = measure(
-            case.joint.select(attribute).method, baseline.performance_metric, baseline.fairness_metric
+            case.joint.select(attribute).method,
+            baseline.performance_metric,
+            baseline.fairness_metric,
         )
         tolerance = float(label.partition("tolerance=")[2].rstrip(")"))
         points.append((tolerance, y, x))

@@ -246,10 +246,7 @@ def told_apart(best: Floats, others: Sequence[Floats]) -> Floats:
     if not len(others):
         return np.empty(0)
     p = np.array(
-        [
-            float(wilcoxon(best, other).pvalue) if np.any(best != other) else 1.0
-            for other in others
-        ]
+        [float(wilcoxon(best, other).pvalue) if np.any(best != other) else 1.0 for other in others]
     )
     return np.asarray(holm(p))
 

@@ -128,8 +128,12 @@ def _runner_up(found: "Benchmark", section: "Section") -> list[str]:
     elif choice.apart is None:
         told.append(f"Whether they differ is not known: {choice.why}.")
     else:
-        lighter = not second.needs_attribute and section.verdict(choice.method or "").needs_attribute
-        hint = f" {second.method} does without {section.attribute} at prediction." if lighter else ""
+        lighter = (
+            not second.needs_attribute and section.verdict(choice.method or "").needs_attribute
+        )
+        hint = (
+            f" {second.method} does without {section.attribute} at prediction." if lighter else ""
+        )
         told.append(
             f"The two cannot be told apart (p = {choice.p:.2g}): choose by what is easier to live "
             f"with.{hint}"

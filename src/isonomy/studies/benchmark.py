@@ -307,8 +307,12 @@ def _section(
 ) -> Section:
     cases = cases_of(runs)
     if ORIGINAL not in cases:
-        told = next((r.reason for r in runs if r.mitigator == ORIGINAL and r.reason), "it did not run")
-        raise InputError(f"The original model ({model}) must run before methods are judged; {told}.")
+        told = next(
+            (r.reason for r in runs if r.mitigator == ORIGINAL and r.reason), "it did not run"
+        )
+        raise InputError(
+            f"The original model ({model}) must run before methods are judged; {told}."
+        )
     original = cases[ORIGINAL]
     mine = {name: case for name, case in cases.items() if name != ORIGINAL}
     examined = attribute.split("+")
@@ -475,9 +479,7 @@ def _facts(label: str) -> dict[str, bool]:
 
 def _undefined(y: Floats, x: Floats, line: Baseline) -> str:
     which, values = (
-        (line.performance_metric, y)
-        if not np.isfinite(y).all()
-        else (line.fairness_metric, x)
+        (line.performance_metric, y) if not np.isfinite(y).all() else (line.fairness_metric, x)
     )
     count = int((~np.isfinite(values)).sum())
     return f"{which} is undefined in {count} of {values.size} repeats"
@@ -606,6 +608,4 @@ def _tested(verdicts: list[MethodVerdict]) -> list[MethodVerdict]:
         return out
     groups = scott_knott_esd({v.method: v.by_repeat for v in known})
     place_of = dict(zip(groups.labels, groups.ranks, strict=True))
-    return [
-        replace(v, group=int(place_of[v.method])) if v.method in place_of else v for v in out
-    ]
+    return [replace(v, group=int(place_of[v.method])) if v.method in place_of else v for v in out]

@@ -303,7 +303,9 @@ TABLES: dict[str, Recipe] = {
     "fig4": Recipe(fig4, "how often performance falls, by method", _BOTH),
     "fig5": Recipe(fig5, "how often bias falls, by metric", _BOTH),
     "fig6": Recipe(fig6, "how often bias falls, by method", _BOTH),
-    "fig7": Recipe(fig7, "the mutation baseline of lr on Adult-Sex", frozenset({"baselines"}), 0.01),
+    "fig7": Recipe(
+        fig7, "the mutation baseline of lr on Adult-Sex", frozenset({"baselines"}), 0.01
+    ),
     "fig8": Recipe(fig8, "shares of the regions: method, model, task, trade-off", _ALL),
     "table2": Recipe(table2, "correlation of performance metrics", _BOTH, 0.1),
     "table3": Recipe(table3, "mean ranks by performance metric", _BOTH, 1.0),

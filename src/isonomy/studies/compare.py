@@ -69,7 +69,9 @@ class Comparison:
         """Give the share that agrees, by one of the columns of a cell, and over all."""
         cells = self.cells
         parts = {str(name): part for name, part in cells.groupby(by, sort=False, observed=True)}
-        rows = {name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()}
+        rows = {
+            name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()
+        }
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def table_agreement(self) -> pd.DataFrame:
@@ -267,7 +269,9 @@ def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     rest = mine[~_keys(mine).isin(_keys(same))]
     rest = rest[_brings_own_model(rest["mitigator"])]
     no_model = [*CELL[:2], "mitigator"]
-    alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(columns={"model": "their_model"})
+    alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(
+        columns={"model": "their_model"}
+    )
     return pd.concat([same, rest.merge(alone, on=no_model)], ignore_index=True)
 
 

@@ -379,8 +379,20 @@ TABLES: dict[str, Recipe] = {
     name: Recipe(make, title, frozenset(needs), close)
     for name, make, title, needs, close in (
         ("table4", table4, "shares of the regions, by method", {"runs", "baselines"}, 0.05),
-        ("table5", table5, "shares of the regions, by model and by task", {"runs", "baselines"}, 0.05),
-        ("table6", table6, "areas of pre- and post-processing methods", {"runs", "baselines"}, 0.02),
+        (
+            "table5",
+            table5,
+            "shares of the regions, by model and by task",
+            {"runs", "baselines"},
+            0.05,
+        ),
+        (
+            "table6",
+            table6,
+            "areas of pre- and post-processing methods",
+            {"runs", "baselines"},
+            0.02,
+        ),
         ("table7", table7, "areas of in-processing", {"in-processing runs", "baselines"}, 0.02),
         ("fig4", fig4, "accuracy and bias by parameter, PR and AD", {"sweeps", "baselines"}, 0.01),
         ("fig5", fig5, "area by parameter and its turning point", {"sweeps", "baselines"}, 0.02),
