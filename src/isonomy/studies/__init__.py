@@ -2,12 +2,23 @@
 
 import importlib
 import re
+from importlib import resources
+from pathlib import Path
 from types import ModuleType
 
 from isonomy._validate import unknown_name
 from isonomy.studies.table import PaperTable, Recipe
+from isonomy.study.spec import Study
 
-__all__ = ["PaperTable", "Recipe", "STUDIES", "study_module", "table_name"]
+__all__ = [
+    "PaperTable",
+    "Recipe",
+    "STUDIES",
+    "load_study",
+    "study_module",
+    "study_names",
+    "table_name",
+]
 
 STUDIES: dict[str, str] = {
     "fairea": "fairea_2021",
@@ -15,6 +26,42 @@ STUDIES: dict[str, str] = {
     "biswas": "biswas_2020",
 }
 """Modules of this room by the name the command line gives a paper."""
+
+
+def study_names() -> tuple[str, ...]:
+    """Name the studies that come with the package.
+
+    Examples
+    --------
+    >>> "chen_2022" in study_names()
+    True
+    """
+    files = resources.files("isonomy.studies").iterdir()
+    return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
+
+
+def load_study(name: str | Path) -> Study:
+    """Load a study that comes with the package, or one from a TOML file of your own.
+
+    Parameters
+    ----------
+    name : str or path
+        ``chen_2022``, ``fairea_2021`` (or ``chen``, ``fairea``), ``demo``; or a file ending in
+        ``.toml``.
+
+    Examples
+    --------
+    >>> study = load_study("chen_2022")
+    >>> len(study.tasks), study.repeats, study.protocol
+    (8, 50, 'as_published')
+    """
+    if str(name).endswith(".toml"):
+        return Study.from_toml(Path(name))
+    found = STUDIES.get(str(name), str(name))
+    if found not in study_names():
+        raise unknown_name("study", str(name), study_names())
+    text = (resources.files("isonomy.studies") / f"{found}.toml").read_text(encoding="utf-8")
+    return Study.from_toml(text)
 
 
 def study_module(paper: str) -> ModuleType:
