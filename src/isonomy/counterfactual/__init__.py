@@ -2,22 +2,56 @@
 
 from isonomy.counterfactual.blackbox import CommandModel, load_function, load_model
 from isonomy.counterfactual.domain import Domain
+from isonomy.counterfactual.extremes import (
+    Estimate,
+    Extremes,
+    conditional_value_at_risk,
+    extremes,
+    extremes_difference,
+)
 from isonomy.counterfactual.flip import Attribute, Flips, flip
+from isonomy.counterfactual.generate import (
+    GENERATORS,
+    BaseGenerator,
+    BootstrapNoise,
+    Independent,
+    make_generator,
+)
+from isonomy.counterfactual.linear import ExactMaximum, exact_maximum
 from isonomy.counterfactual.pairs import Pairs, score_pairs
+from isonomy.counterfactual.quality import Quality, mds_points, quality
 from isonomy.counterfactual.scores import Scorer
+from isonomy.counterfactual.search import TailSample, tail_sample_search
 from isonomy.counterfactual.seek import Found, seek_tail
 
 __all__ = [
     "Attribute",
+    "BaseGenerator",
+    "BootstrapNoise",
     "CommandModel",
     "Domain",
+    "Estimate",
+    "ExactMaximum",
+    "Extremes",
     "Flips",
     "Found",
+    "GENERATORS",
+    "Independent",
     "Pairs",
+    "Quality",
     "Scorer",
+    "TailSample",
+    "conditional_value_at_risk",
+    "exact_maximum",
+    "extremes",
+    "extremes_difference",
     "flip",
     "load_function",
     "load_model",
+    "make_generator",
+    "mds_points",
+    "quality",
     "score_pairs",
     "seek_tail",
+    "tail_sample_search",
 ]

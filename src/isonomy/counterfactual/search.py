@@ -170,7 +170,7 @@ def tail_sample_search(
     >>> data = make_biased(1500)
     >>> found = tail_sample_search(BiasedTruth().score, data.X, "group", group="unprivileged")
     >>> found.stopped, int(found.synthetic.sum()), len(found.cd)
-    ('plan', 370, 1000)
+    ('plan', 384, 1000)
     """
     if protocol not in PROTOCOLS:
         raise unknown_name("protocol", protocol, PROTOCOLS)

@@ -27,6 +27,7 @@ from isonomy.studies._bench_cases import (
     metric_values,
     other_draws,
 )
+from isonomy.studies._bench_plan import BenchmarkPlan, plan_benchmark
 from isonomy.studies._bench_verdict import (
     Change,
     MethodVerdict,
@@ -35,12 +36,29 @@ from isonomy.studies._bench_verdict import (
     recommend,
     word_of,
 )
+from isonomy.studies._bench_words import headline, metric_words, sentences
 from isonomy.study.record import Record, split_variant
 from isonomy.tradeoff import Baseline, Frontier
 from isonomy.tradeoff.regions import REGIONS, place, region_names
 from isonomy.tradeoff.verdict import Draws, is_constant, measure, paired_draws
 
-__all__ = ["Benchmark", "MORE", "STRATEGIES", "Section", "judge_benchmark"]
+__all__ = [
+    "Benchmark",
+    "BenchmarkPlan",
+    "Change",
+    "MORE",
+    "MethodVerdict",
+    "Other",
+    "Recommendation",
+    "STRATEGIES",
+    "Section",
+    "headline",
+    "judge_benchmark",
+    "metric_words",
+    "plan_benchmark",
+    "recommend",
+    "sentences",
+]
 
 Floats = NDArray[np.float64]
 

@@ -360,7 +360,12 @@ def compare_tables(
         if short:
             notes.append(f"{name} is not compared: {', '.join(short)}.")
             continue
-        rows += _table_cells(recipe.make(ours), recipe.make(published), recipe.close)
+        try:
+            made = recipe.make(ours), recipe.make(published)
+        except InputError as error:  # too little for a statistic, such as two points to correlate
+            notes.append(f"{name} is not compared: {error}")
+            continue
+        rows += _table_cells(*made, recipe.close)
     names = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
     return pd.DataFrame(rows, columns=names), notes
 
