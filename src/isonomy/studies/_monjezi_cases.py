@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from isonomy.data.catalog import parse_name
 from isonomy.errors import InputError
 from isonomy.stats import scott_knott
 from isonomy.studies._monjezi_claims import Results
@@ -13,11 +14,12 @@ from isonomy.study.record import wide
 
 __all__ = [
     "AVERAGE_METRICS",
-    "GENERATORS",
+    "GENERATOR",
     "METHODS",
     "MODELS",
     "ORIGINAL",
     "TASKS",
+    "cases_of",
     "groups_of",
     "mitigated_of",
     "outcomes_of",
@@ -25,6 +27,7 @@ __all__ = [
     "results_of",
     "runs_of",
     "tail_type",
+    "task_of",
 ]
 
 TASKS: dict[str, tuple[str, str]] = {
@@ -56,8 +59,8 @@ METHODS: dict[str, str] = {
 }
 """Methods by the paper's label, in the order of Tables V to VII."""
 
-GENERATORS = ":generators"
-"""How the name of a study ends whose runs are generators and not models."""
+GENERATOR = "generator"
+"""What stands in the place of a model in records about generated rows."""
 
 AVERAGE_METRICS: dict[str, str] = {
     "Acc loss": "accuracy",
@@ -94,11 +97,9 @@ def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
     Rows are in the order of the paper: models, tasks, methods, repeats.
     """
-    own = frame[~frame["study"].astype(str).str.endswith(GENERATORS)]
-    table = wide(one_study(own), metrics)
-    names = {place: task for task, place in TASKS.items()}
+    table = wide(one_study(_models(frame)), metrics)
     places = zip(table["dataset"].astype(str), table["attributes"].astype(str), strict=True)
-    table["task"] = pd.Categorical([names.get(p) for p in places], [*TASKS])
+    table["task"] = pd.Categorical([task_of(*place) for place in places], [*TASKS])
     table["model"] = pd.Categorical(table["model"].astype(str), MODELS)
     labels = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
     table["method"] = pd.Categorical(
@@ -113,11 +114,32 @@ def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     return table.sort_values(["model", "task", "method", "repeat"], ignore_index=True)
 
 
+def _models(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[(frame["model"] != GENERATOR).to_numpy()]
+
+
+def task_of(dataset: str, attributes: str) -> str | None:
+    """Give the paper's name of a task, wherever its files lie; None for another.
+
+    Examples
+    --------
+    >>> task_of("meps(panel=21)", "sex"), task_of("student(path=files)", "sex"), task_of("bank", "age")
+    ('meps16 sex', 'student sex', None)
+    """
+    name, options = parse_name(dataset)
+    kept = [f"{key}={value}" for key, value in options.items() if key != "path"]
+    plain = f"{name}({', '.join(kept)})" if kept else name
+    places = {place: task for task, place in TASKS.items()}
+    return places.get((plain, attributes))
+
+
 def _means(table: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
     # a location that is undefined in some run has no mean over all runs
-    grouped = table.groupby([*by], observed=True)[[*columns]]
-    out: pd.DataFrame = grouped.agg(lambda values: values.mean(skipna=False))
-    return out
+    keys = [table[name].astype(str) for name in by]
+    known = table[[*columns]].notna().groupby(keys).all()
+    means = table[[*columns]].groupby(keys).mean().where(known)
+    order = pd.MultiIndex.from_frame(table[[*by]].astype(str).drop_duplicates())
+    return means.reindex(order)
 
 
 def groups_of(frame: pd.DataFrame, method: str = ORIGINAL) -> pd.DataFrame:
@@ -229,21 +251,21 @@ def _against(samples: Mapping[str, np.ndarray]) -> dict[str, str]:
     ranks = scott_knott(told)
     mine = ranks[ORIGINAL]
     return {
-        name: "tie" if rank == mine else "win" if rank < mine else "loss"
-        for name, rank in ranks.items()
+        name: "tie" if ranks[name] == mine else "win" if ranks[name] < mine else "loss"
+        for name in told
         if name != ORIGINAL
     }
 
 
 def qualities_of(frame: pd.DataFrame) -> pd.DataFrame | None:
     """Give the quality of generators by (dataset, generator); None where the frame has none."""
-    part = frame[frame["study"].astype(str).str.endswith(GENERATORS)]
+    part = frame[(frame["model"] == GENERATOR).to_numpy()]
     if not len(part):
         return None
     names = {"FID": "fid", "KL-D": "kl", "LG-D": "detection", "F1 loss": "f1_loss"}
     table = wide(part, [*names.values()])
-    short = {place[0]: task.split()[0] for task, place in TASKS.items()}
-    table["dataset"] = [short.get(str(d), str(d)) for d in table["dataset"]]
+    places = zip(table["dataset"].astype(str), table["attributes"].astype(str), strict=True)
+    table["dataset"] = [(task_of(*place) or place[0]).split()[0] for place in places]
     table["generator"] = table["mitigator"].astype(str)
     out = _means(table, ["dataset", "generator"], [*names.values()])
     out.columns = pd.Index([*names])
@@ -252,7 +274,7 @@ def qualities_of(frame: pd.DataFrame) -> pd.DataFrame | None:
 
 def results_of(frame: pd.DataFrame) -> Results:
     """Give what the claims are counted on from our runs."""
-    own = frame[~frame["study"].astype(str).str.endswith(GENERATORS)]
+    own = _models(frame)
     if not len(own):
         return Results(generators=qualities_of(frame))
     mitigated = mitigated_of(own)

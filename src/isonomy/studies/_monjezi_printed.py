@@ -18,10 +18,20 @@ Cells are kept as printed (``.1`` stays ``.1``), slips included. What a reader m
 """
 
 from functools import cache
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-__all__ = ["cases", "generators", "groups", "mitigated", "return_levels"]
+__all__ = [
+    "cases",
+    "generators",
+    "groups",
+    "mitigated",
+    "printed_two",
+    "return_levels",
+    "two_decimals",
+]
 
 KEY = ["model", "task"]
 
@@ -347,3 +357,29 @@ def return_levels() -> pd.DataFrame:
     rows = [line.split() for line in _TABLE_I.strip().splitlines()]
     columns = ["model", "interactions", "White", "White +/-", "Black", "Black +/-"]
     return pd.DataFrame(rows, columns=columns).set_index(["model", "interactions"])
+
+
+def two_decimals(value: Any) -> str:
+    """Write a number with two decimals, anything else as it is.
+
+    Examples
+    --------
+    >>> [two_decimals(value) for value in (-0.001, 0.125, float("nan"), 310, "III")]
+    ['0.00', '0.12', '', '310', 'III']
+    """
+    if isinstance(value, float | np.floating):
+        # a minus before nothing would be a cell of its own
+        return "" if value != value else f"{value:.2f}".replace("-0.00", "0.00")
+    return "" if value is None or value is pd.NA else str(value)
+
+
+def printed_two(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give printed numbers with two decimals, so that .1 and .10 are one cell; words stay."""
+
+    def write(cell: str) -> str:
+        try:
+            return two_decimals(float(cell))
+        except ValueError:
+            return "0.00" if cell == "e" else cell
+
+    return frame.map(write)
