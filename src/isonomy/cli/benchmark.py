@@ -9,6 +9,8 @@ from isonomy.cli.output import (
     check_writable,
     console,
     messages,
+    parted,
+    progress_bar,
     value_pairs,
     write_json,
     write_page,
@@ -77,8 +79,8 @@ def benchmark_command(
     scheduler: str | None = typer.Option(
         None, "--scheduler", help="Address of a Dask scheduler or Ray cluster."
     ),
-    limit: float | None = typer.Option(
-        None, "--limit", min=0, help="Seconds that one split may take; beyond, it is given up."
+    time_limit: float | None = typer.Option(
+        None, "--time-limit", min=0, help="The most seconds that one split may take."
     ),
     out: str | None = typer.Option(
         None, "--out", help="Folder of the runs; out/benchmark/NAME by default."
@@ -122,7 +124,12 @@ def benchmark_command(
             folder=folder,
         )
     stopped = _run(
-        plan.study, folder, backend=backend, workers=workers, scheduler=scheduler, limit=limit
+        plan.study,
+        folder,
+        backend=backend,
+        workers=workers,
+        scheduler=scheduler,
+        time_limit=time_limit,
     )
     found, notes = _judged(
         plan.study,
@@ -168,16 +175,7 @@ def _made(folder: Path) -> Path:
 
 
 def _words(text: str, option: str) -> list[str]:
-    """Part words at commas, but not inside brackets: ``reject_option(metric=spd, low=0.1)``."""
-    words, depth, word = [], 0, ""
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            words.append(word)
-            word = ""
-        else:
-            word += letter
-    found = [w.strip() for w in [*words, word] if w.strip()]
+    found = parted([text])
     if not found:
         raise InputError(f"{option} must name one or more; got {text!r}.")
     return found
@@ -200,17 +198,25 @@ def _cuts(given: list[str]) -> dict[str, list[float]]:
 
 def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     """Run what is missing; give a note where it was stopped."""
-    from isonomy.cli.study import run_with_progress
-    from isonomy.study import Store
+    from isonomy.study import Store, plan, run
+    from isonomy.study.run import Progress, pending
 
     store = Store.create(folder / "store", study)
-    outcome = run_with_progress(study, store, **how)
-    if outcome.interrupted:
-        return [
-            f"Stopped: {outcome.done} of {outcome.trials} splits are done and judged here; the "
-            "same command goes on."
-        ]
-    return []
+    missing, total = len(pending(study, store)[0]), len(plan(study))
+    screen = messages()
+    if missing < total:
+        screen.print(f"{total - missing} of {total} splits were done before; going on.")
+    with progress_bar(screen, "splits") as bar:
+        task = bar.add_task("", total=total, completed=total - missing)
+
+        def show(now: Progress) -> None:
+            bar.update(task, completed=total - now.total + now.done, description=str(now.trial))
+
+        outcome = run(study, store, progress=show, **how)
+    if not outcome.interrupted:
+        return []
+    done = total - outcome.trials + outcome.done
+    return [f"Stopped: {done} of {total} splits are done; the same command goes on."]
 
 
 def _judged(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isonomy.report.html import environment
-from isonomy.report.tradeoff import COLOURS, Scale, axes, region_words, span_of, svg
-from isonomy.studies._bench_words import headline, metric_words, sentences
+from isonomy.report.tradeoff import COLOURS, EDGE, Scale, axes, region_words, span_of, svg
+from isonomy.studies.benchmark import headline, metric_words, sentences
 
 if TYPE_CHECKING:
     from isonomy.studies.benchmark import Benchmark, MethodVerdict, Section

@@ -109,12 +109,10 @@ def plan_benchmark(
         name=f"benchmark of {name}",
         tasks=tuple(Task(name, a) for a in asked),
         models=tuple(models),
-        methods=tuple(
-            [
-                Method.of("unmitigated"),
-                *(Method.of(m) for m in chosen),
-                *(Method(label=k, mitigator=v) for k, v in frontier.items()),
-            ]
+        methods=(
+            Method.of("unmitigated"),
+            *(Method.of(m) for m in chosen),
+            *(Method(label=k, mitigator=v) for k, v in frontier.items()),
         ),
         repeats=repeats,
         seed=seed,
@@ -149,9 +147,7 @@ def _registered(
             f"{listed(odd)} must be left out for a dataset of the catalogue: {name!r} declares "
             "them itself (isonomy data info)."
         )
-    found = [
-        str(match_values(a, whole.attributes, what="protected attribute")[0]) for a in asked
-    ]
+    found = [str(match_values(a, whole.attributes, what="protected attribute")[0]) for a in asked]
     return whole, found
 
 
@@ -182,7 +178,8 @@ def _declared(
         changed = True
     for attribute in asked:
         _check_groups(table[attribute], attribute, file)
-    others, hidden = [], []
+    others: list[str] = []
+    hidden: list[str] = []
     for column in map(str, table.columns):
         if column in (label, *asked, *drop) or not looks_protected(column):
             continue
@@ -197,9 +194,7 @@ def _declared(
             hidden.append(quarter)
             changed = True
         elif count > 1:
-            notes.append(
-                f"{column} looks protected and is not examined: it has {count} values."
-            )
+            notes.append(f"{column} looks protected and is not examined: it has {count} values.")
     chosen = {
         a: list(match_values(privileged[a], _known(table[a]), what=f"privileged value of {a!r}"))
         for a in privileged

@@ -41,7 +41,10 @@ def line(study: str, model: str = "lr") -> list[Record]:
             model,
             f"mutation(strategy=majority, degree={d:g})",
             None,
-            {m: 0.9 - 0.3 * d if m in chen_2022.PERFORMANCE.values() else 0.3 - 0.3 * d for m in METRICS},
+            {
+                m: 0.9 - 0.3 * d if m in chen_2022.PERFORMANCE.values() else 0.3 - 0.3 * d
+                for m in METRICS
+            },
         )
         for d in (0.0, 0.5, 1.0)
     ]
@@ -143,11 +146,27 @@ def test_a_method_with_its_own_learner_was_published_once_and_stands_for_every_m
 
 def test_signed_gaps_of_ours_meet_published_sizes() -> None:
     ours = records_frame(
-        Record("chen_2022", "adult", "sex", "lr", "reweighing", i, {"statistical_parity_difference": -v})
+        Record(
+            "chen_2022",
+            "adult",
+            "sex",
+            "lr",
+            "reweighing",
+            i,
+            {"statistical_parity_difference": -v},
+        )
         for i, v in enumerate((0.1, 0.2, 0.3))
     )
     theirs = records_frame(
-        Record("x:published", "adult", "sex", "lr", "reweighing", i, {"|statistical_parity_difference|": v})
+        Record(
+            "x:published",
+            "adult",
+            "sex",
+            "lr",
+            "reweighing",
+            i,
+            {"|statistical_parity_difference|": v},
+        )
         for i, v in enumerate((0.1, 0.2, 0.3))
     )
     cells = compare_cells(ours, theirs)
@@ -162,9 +181,7 @@ def test_tables_are_compared_on_the_part_both_hold(pair: tuple[pd.DataFrame, pd.
     assert len(part) == len(theirs)
     some = {name: chen_2022.TABLES[name] for name in ("fig4", "fig8", "table2")}
     tables, notes = compare_tables(ours, part, some, chen_2022.held)
-    assert notes == [
-        "table2 is not compared: A rank correlation needs three pairs or more; got 1."
-    ]
+    assert notes == ["table2 is not compared: A rank correlation needs three pairs or more; got 1."]
     fig4 = tables[tables["table"] == "fig4"]
     assert set(fig4["row"]) == {"RW"}
     # every performance metric falls largely on both sides
@@ -217,6 +234,8 @@ def test_frames_that_share_nothing_are_refused() -> None:
     ours = records_frame(runs("chen_2022", "reweighing", np.arange(3.0)))
     with pytest.raises(InputError, match="share a task, model and method"):
         compare_cells(ours, records_frame(runs("x:published", "fair_smote", np.arange(3.0))))
-    other = records_frame([Record("x:published", "adult", "sex", "lr", "reweighing", 0, {"mine": 1.0})])
+    other = records_frame(
+        [Record("x:published", "adult", "sex", "lr", "reweighing", 0, {"mine": 1.0})]
+    )
     with pytest.raises(InputError, match="share a metric"):
         compare_cells(ours, other)
