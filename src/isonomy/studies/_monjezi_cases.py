@@ -1,9 +1,11 @@
 """Runs of the study of tails as cases: means over the repeats, types, and who won against whom."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from isonomy.data.catalog import parse_name
 from isonomy.errors import InputError
@@ -14,10 +16,12 @@ from isonomy.study.record import wide
 
 __all__ = [
     "AVERAGE_METRICS",
+    "ECD",
     "GENERATOR",
     "METHODS",
     "MODELS",
     "ORIGINAL",
+    "Reading",
     "TASKS",
     "cases_of",
     "groups_of",
@@ -29,6 +33,8 @@ __all__ = [
     "tail_type",
     "task_of",
 ]
+
+Floats = NDArray[np.float64]
 
 TASKS: dict[str, tuple[str, str]] = {
     "adult race": ("adult", "race"),
@@ -61,6 +67,11 @@ METHODS: dict[str, str] = {
 
 GENERATOR = "generator"
 """What stands in the place of a model in records about generated rows."""
+
+Reading = Literal["as_published", "corrected"]
+"""The paper's locations and the shared script's ranks, or levels at one horizon and better ranks."""
+
+ECD: dict[Reading, str] = {"as_published": "ecd", "corrected": "ecd_1000"}
 
 AVERAGE_METRICS: dict[str, str] = {
     "Acc loss": "accuracy",
@@ -214,18 +225,21 @@ def _sizes(table: pd.DataFrame, ecd: str) -> pd.DataFrame:
     return out
 
 
-def mitigated_of(frame: pd.DataFrame, *, ecd: str = "ecd") -> pd.DataFrame:
+def mitigated_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Give Tables V to VII by (method, model, task): means over the repeats of the sizes."""
+    ecd = ECD[reading]
     table = _sizes(runs_of(frame, [*AVERAGE_METRICS.values(), ecd]), ecd)
     return _means(table, ["method", "model", "task"], [*AVERAGE_METRICS, "ECD"])
 
 
-def outcomes_of(frame: pd.DataFrame, *, ecd: str = "ecd") -> pd.DataFrame | None:
+def outcomes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame | None:
     """Give win, tie or loss against the original model by (method, model, task) and metric.
 
     All methods of a case and the original are ranked by Scott-Knott over their runs, with Cliff's
-    delta and a bootstrap as in the paper. None where no case has two runs of anything.
+    delta and a bootstrap, as the shared script does or corrected. None where no case has two runs
+    of anything.
     """
+    ecd = ECD[reading]
     table = _sizes(runs_of(frame, [*AVERAGE_METRICS.values(), ecd]), ecd)
     metrics = [m for m in [*AVERAGE_METRICS, "ECD"] if m != "Acc loss"]
     rows: dict[tuple[str, str, str], dict[str, str]] = {}
@@ -235,7 +249,7 @@ def outcomes_of(frame: pd.DataFrame, *, ecd: str = "ecd") -> pd.DataFrame | None
                 str(name): runs[metric].dropna().to_numpy()
                 for name, runs in part.groupby("method", observed=True)
             }
-            for method, word in _against(samples).items():
+            for method, word in _against(samples, reading).items():
                 rows.setdefault((method, str(model), str(task)), {})[metric] = word
     if not rows:
         return None
@@ -243,12 +257,12 @@ def outcomes_of(frame: pd.DataFrame, *, ecd: str = "ecd") -> pd.DataFrame | None
     return pd.DataFrame([*rows.values()], index=index, columns=pd.Index(metrics))
 
 
-def _against(samples: Mapping[str, np.ndarray]) -> dict[str, str]:
+def _against(samples: Mapping[str, Floats], reading: Reading) -> dict[str, str]:
     """Rank samples where smaller is better, and say who is better than the original."""
     told = {name: runs for name, runs in samples.items() if len(runs) > 1}
     if ORIGINAL not in told or len(told) < 2:
         return {}
-    ranks = scott_knott(told)
+    ranks = scott_knott(told, protocol=reading)
     mine = ranks[ORIGINAL]
     return {
         name: "tie" if ranks[name] == mine else "win" if ranks[name] < mine else "loss"
@@ -272,17 +286,21 @@ def qualities_of(frame: pd.DataFrame) -> pd.DataFrame | None:
     return out
 
 
-def results_of(frame: pd.DataFrame) -> Results:
+def results_of(frame: pd.DataFrame, reading: Reading) -> Results:
     """Give what the claims are counted on from our runs."""
     own = _models(frame)
     if not len(own):
         return Results(generators=qualities_of(frame))
-    mitigated = mitigated_of(own)
+    published = reading == "as_published"
+    cases = cases_of(own)
+    if not published:
+        cases["ECD"] = cases["locations"] = cases["ECD 1000"]
+    mitigated = mitigated_of(own, reading)
     found = mitigated[mitigated.index.get_level_values("method") != ORIGINAL]
     return Results(
-        cases=cases_of(own),
-        types=groups_of(own)["evidence"],
+        cases=cases,
+        types=groups_of(own)["type" if published else "evidence"],
         mitigated=found if len(found) else None,
-        outcomes=outcomes_of(own),
+        outcomes=outcomes_of(own, reading),
         generators=qualities_of(frame),
     )
