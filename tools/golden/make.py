@@ -16,6 +16,7 @@ SCRIPTS = {
     "mitigators": "aif360",
     "meta_fair": "aif360-mfc",
     "holisticai_fairea": "holisticai",
+    "sdmetrics_quality": "sdmetrics",
 }
 
 

@@ -22,6 +22,7 @@ app = typer.Typer(
 # One line per command group: the file in this room, whose `register(app)` adds its commands.
 GROUPS: tuple[str, ...] = (
     "audit",
+    "benchmark",
     "data",
     "metrics",
     "mitigators",

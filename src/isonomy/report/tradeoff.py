@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
+    "EDGE",
     "Scale",
     "area_svg",
     "axes",
@@ -46,11 +47,14 @@ class Scale:
 
     x: tuple[float, float]
     y: tuple[float, float]
+    width: float = WIDTH
+    height: float = HEIGHT
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Place a point."""
-        px = EDGE + (WIDTH - EDGE - 12) * (x - self.x[0]) / (self.x[1] - self.x[0])
-        py = HEIGHT - EDGE - (HEIGHT - EDGE - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
+        px = EDGE + (self.width - EDGE - 12) * (x - self.x[0]) / (self.x[1] - self.x[0])
+        deep = self.height - EDGE
+        py = deep - (deep - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
         return round(px, 1), round(py, 1)
 
     def line(self, x: Floats, y: Floats) -> str:
@@ -85,27 +89,27 @@ def axes(scale: Scale, across: str, up: str) -> str:
     for t in _ticks(*scale.x):
         px, _ = scale.at(t, scale.y[0])
         parts.append(
-            f'<text x="{px}" y="{HEIGHT - EDGE + 16}" text-anchor="middle" class="t">{t:g}</text>'
+            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{t:g}</text>'
         )
     for t in _ticks(*scale.y):
         _, py = scale.at(scale.x[0], t)
         parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{t:g}</text>')
         parts.append(
-            f'<line x1="{EDGE}" x2="{WIDTH - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
+            f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
         )
     parts.append(
-        f'<text x="{(WIDTH + EDGE) / 2}" y="{HEIGHT - 8}" text-anchor="middle" class="t">'
+        f'<text x="{(scale.width + EDGE) / 2}" y="{scale.height - 8}" text-anchor="middle" class="t">'
         f"{escape(across)}</text>"
-        f'<text x="12" y="{HEIGHT / 2}" text-anchor="middle" class="t" '
-        f'transform="rotate(-90 12 {HEIGHT / 2})">{escape(up)}</text>'
+        f'<text x="12" y="{scale.height / 2}" text-anchor="middle" class="t" '
+        f'transform="rotate(-90 12 {scale.height / 2})">{escape(up)}</text>'
     )
     return "".join(parts)
 
 
-def svg(body: str, title: str) -> str:
+def svg(body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT) -> str:
     """Put a drawing in its frame."""
     return (
-        f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" style="max-width:100%" '
+        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" style="max-width:100%" '
         f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
         f"</style>{body}</svg>"
     )

@@ -1,0 +1,194 @@
+"""Where the worst case is known exactly: models that are linear in the log-odds."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+from isonomy.counterfactual.domain import Domain
+from isonomy.counterfactual.pairs import Pairs
+from isonomy.counterfactual.tables import take
+
+__all__ = ["ExactMaximum", "exact_maximum", "is_linear_logistic"]
+
+Floats = NDArray[np.float64]
+CLEAR = 12.0
+"""Log-odds beyond this are too near 0 or 1 to be read off a probability."""
+
+
+@dataclass(frozen=True)
+class ExactMaximum:
+    """The largest counterfactual discrimination that a linear-logistic model can show a group.
+
+    Moving a row to another group adds a constant ``step`` b to its log-odds η, so that
+    CD = σ(η + b) - σ(η). For b > 0 this is largest at η = -b/2, where it is tanh(b/4); for
+    b ≤ 0 no member of the group is ever disadvantaged.
+
+    Parameters
+    ----------
+    step : float
+        The change of the log-odds, to the group that raises them most.
+    anywhere : float
+        The largest discrimination over all conceivable rows; 0 where the step is not positive,
+        which is approached but not reached.
+    on_domain : float
+        The same over rows that combine the observed values and ranges; NaN where unknown.
+
+    Examples
+    --------
+    >>> round(ExactMaximum(0.4, float(np.tanh(0.1)), float("nan")).anywhere, 4)
+    0.0997
+    """
+
+    step: float
+    anywhere: float
+    on_domain: float
+
+
+def is_linear_logistic(model: Any) -> bool:
+    """Tell whether a model is a logistic regression of two classes, at the end of a pipeline or not.
+
+    Examples
+    --------
+    >>> is_linear_logistic(LogisticRegression().fit([[0.0], [1.0]], [0, 1]))
+    True
+    """
+    if isinstance(model, Pipeline):
+        return is_linear_logistic(model.steps[-1][1])
+    return isinstance(model, LogisticRegression) and len(getattr(model, "classes_", ())) == 2
+
+
+def exact_maximum(
+    model: Any, X: Any, pairs: Pairs, *, domain: Domain | None = None, favorable_at: int = 1
+) -> dict[int, ExactMaximum] | None:
+    """Give the exact maximum of every group, or None where the model is not linear-logistic.
+
+    The model is one where it is a ``LogisticRegression``, at the end of a ``Pipeline`` or not,
+    and the log-odds of every row change by one constant between two groups: a pipeline that
+    multiplies the attribute with other columns is not linear in this sense, and is found out.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    X : table
+        Rows that all belong to a group.
+    pairs : Pairs
+        Their scores.
+    domain : Domain, optional
+        The domain of the rows without the attribute's columns, for the maximum on it.
+    favorable_at : int, default 1
+        The position of the favourable label in ``classes_``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from isonomy.counterfactual import score_pairs
+    >>> X = pd.DataFrame({"sex": [0, 1] * 50, "z": np.linspace(-3, 3, 100)})
+    >>> model = LogisticRegression().fit(X, (X["z"] + X["sex"] > 0.5).astype(int))
+    >>> found = exact_maximum(model, X, score_pairs(model, X, "sex"))
+    >>> b = model.coef_[0, 0]
+    >>> bool(np.isclose(found[0].anywhere, np.tanh(b / 4)))
+    True
+    """
+    if not is_linear_logistic(model):
+        return None
+    steps = _steps(pairs)
+    if steps is None:
+        return None
+    sign = 1.0 if favorable_at == 1 else -1.0
+    out = {}
+    for g in range(len(pairs.attribute.groups)):
+        mine = np.where(np.arange(steps.shape[1]) == g, np.nan, steps[g])
+        known = mine[~np.isnan(mine)]
+        if not known.size:
+            continue
+        step = float(known.max())
+        reach = None if domain is None else _reach(model, X, pairs, domain, g, sign)
+        worst = float(np.tanh(step / 4)) if step > 0 else 0.0
+        out[g] = ExactMaximum(step, worst, _inside(known, reach))
+    return out
+
+
+def _steps(pairs: Pairs) -> Floats | None:
+    """Give the change of the log-odds from group to group, None where it is not a constant."""
+    size = len(pairs.attribute.groups)
+    steps = np.full((size, size), np.nan)
+    with np.errstate(divide="ignore"):
+        odds = logit(pairs.scores)
+    for g in range(size):
+        rows = odds[pairs.codes == g]
+        for h in range(size):
+            if h == g:
+                continue
+            clear = (np.abs(rows[:, g]) < CLEAR) & (np.abs(rows[:, h]) < CLEAR)
+            if not clear.any():
+                if not np.isnan(rows[:, h]).all():
+                    return None  # all scores are 0 or 1: nothing can be read off them
+                continue
+            change = rows[clear, h] - rows[clear, g]
+            middle = float(np.median(change))
+            # a probability near 0 or 1 carries its log-odds to about 1e-16 / (p (1 - p))
+            edge = np.maximum(np.abs(rows[clear, h]), np.abs(rows[clear, g]))
+            if (np.abs(change - middle) > 1e-8 + 1e-14 * np.exp(edge)).any():
+                return None
+            steps[g, h] = middle
+    return steps
+
+
+def _reach(
+    model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float
+) -> tuple[float, float] | None:
+    """Give the smallest and the largest log-odds of a row of a group on the domain.
+
+    Log-odds that add up over the columns reach their ends where every column does; whether they
+    add up is checked at those two corners.
+    """
+    row = int(np.argmax(pairs.codes == g))
+    base = take(X, [row])
+    point = domain.encode(base)[0]
+    at, value = [], []
+    for j, c in enumerate(domain.coordinates):
+        options = np.arange(c.count, dtype=float) if c.kind == "values" else [c.low, c.high]
+        at += [j] * len(options)
+        value += list(options)
+    where = np.array(at, dtype=np.intp)
+    probes = np.repeat(point[None, :], where.size + 1, axis=0)
+    probes[np.arange(where.size), where] = value
+
+    def odds(points: Floats) -> Floats:
+        table = domain.decode(points, take(base, np.zeros(len(points), dtype=np.intp)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # names of columns
+            return sign * np.asarray(model.decision_function(table), dtype=np.float64)
+
+    level = odds(probes)
+    gain = level[:-1] - level[-1]
+    low, high = point.copy(), point.copy()
+    ends = [level[-1], level[-1]]
+    for j in range(len(domain.coordinates)):
+        mine = np.flatnonzero(where == j)
+        worst, best = mine[np.argmin(gain[mine])], mine[np.argmax(gain[mine])]
+        low[j], high[j] = value[worst], value[best]
+        ends[0] += gain[worst]
+        ends[1] += gain[best]
+    reached = odds(np.stack([low, high]))
+    if not np.allclose(reached, ends, rtol=1e-6, atol=1e-6):
+        return None
+    return float(ends[0]), float(ends[1])
+
+
+def _inside(steps: Floats, reach: tuple[float, float] | None) -> float:
+    if reach is None:
+        return float("nan")
+    best = -np.inf
+    for b in steps:
+        inner = float(np.clip(-b / 2, *reach))
+        for eta in (inner, *reach):  # for b < 0 the ends are the mildest
+            best = max(best, float(expit(eta + b) - expit(eta)))
+    return best
