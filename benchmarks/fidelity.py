@@ -34,6 +34,7 @@ from isonomy.errors import IsonomyWarning
 from isonomy.mitigators import MITIGATORS, PreProcessor, make_mitigator
 from isonomy.mitigators.optimized_preprocessing import ADULT, COMPAS, GERMAN
 from isonomy.models import fit_model, make_model
+from isonomy.stats import holm
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = ROOT.parent / "shared" / "published" / "chen" / "Results"
@@ -287,15 +288,6 @@ def published(method: str, task: str) -> np.ndarray | None:
     lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     assert [line[0] for line in lines] == METRICS, path
     return np.array([line[1:51] for line in lines], dtype=float).T
-
-
-def holm(p: np.ndarray) -> np.ndarray:
-    """Adjust p-values by Holm's step-down rule."""
-    order = np.argsort(p, kind="stable")
-    raised = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(raised, 1.0)
-    return adjusted
 
 
 def compare(methods: dict[str, str], tasks: list[str], seeds: int) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ GROUPS: tuple[str, ...] = (
     "metrics",
     "mitigators",
     "published",
+    "study",
     "tradeoff",
     "tune",
 )

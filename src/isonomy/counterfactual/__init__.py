@@ -2,6 +2,7 @@
 
 from isonomy.counterfactual.blackbox import CommandModel, load_function, load_model
 from isonomy.counterfactual.domain import Domain
+from isonomy.counterfactual.ecd import EcdReport, GroupReport, counterfactual_discrimination
 from isonomy.counterfactual.extremes import (
     Estimate,
     Extremes,
@@ -30,18 +31,21 @@ __all__ = [
     "BootstrapNoise",
     "CommandModel",
     "Domain",
+    "EcdReport",
     "Estimate",
     "ExactMaximum",
     "Extremes",
     "Flips",
     "Found",
     "GENERATORS",
+    "GroupReport",
     "Independent",
     "Pairs",
     "Quality",
     "Scorer",
     "TailSample",
     "conditional_value_at_risk",
+    "counterfactual_discrimination",
     "exact_maximum",
     "extremes",
     "extremes_difference",

@@ -24,6 +24,10 @@ __all__ = [
 Floats = NDArray[np.float64]
 PAPER_K = 50
 """How many of the largest values the paper fits."""
+LOCATION = float(np.exp(-1))
+"""The share of its own law that lies below the location of an extreme value law."""
+ROUNDING = 1e-9
+"""Differences of probabilities that are smaller than this are rounding, not a tail."""
 FEWEST_ROWS = 40
 """A tail of at least ten values that is at most a quarter of the rows needs this many."""
 
@@ -54,7 +58,8 @@ class Extremes:
         Mean, and mean of the largest share ``1 - alpha``, with normal intervals.
     location : Estimate
         The location of the generalised extreme value law fitted to the 50 largest values, as in
-        the paper; NaN where it cannot be fitted.
+        the paper. Where that law cannot be fitted (``paper`` is None) it is the quantile that the
+        location is of its own law; NaN where there are no more than 50 rows.
     fit : TailFit or None
         The generalised Pareto law of the excesses over the threshold.
     levels : dict of int to Estimate
@@ -189,18 +194,20 @@ def extremes(
     rng = np.random.default_rng(random_state)
     fit, reason = _fit(x, tail_size(n, horizons) if k is None else min(k, n - 1))
     paper = None
-    if n > PAPER_K and not np.all(x[:PAPER_K] == x[0]):
+    if n > PAPER_K and x[0] - x[PAPER_K - 1] > ROUNDING:
         paper = peaks_over_threshold(x, k=PAPER_K, protocol="as_published")
         paper = None if paper.degenerate else paper
     points = np.array([_level(x, fit, m) for m in horizons])
-    location = float("nan") if paper is None else float(paper.location)
+    location = float("nan")
+    if n > PAPER_K:
+        location = float(_locations(x[None, :PAPER_K], paper)[0])
     low = high = np.full(points.size, np.nan)
     place = (float("nan"), float("nan"))
     replicates: dict[str, Floats] = {}
     if resamples:
         replicates = _bootstrap(x, fit, paper, np.array(horizons, dtype=float), resamples, rng)
         low, high = percentile_interval(replicates["levels"], level=level)
-        if paper is not None:
+        if n > PAPER_K:
             ends = percentile_interval(replicates["location"], level=level)
             place = (float(ends[0]), float(ends[1]))
     return Extremes(
@@ -264,7 +271,7 @@ def _apart(
 
 def _fit(x: Floats, k: int) -> tuple[TailFit | None, str]:
     """Fit the tail of values in falling order, or say in a sentence why there is none."""
-    n, largest = x.size, f"{x[0] + 0.0:.4g}"
+    n, largest = x.size, f"{round(float(x[0]), 9) + 0.0:.4g}"
     if x[0] == x[-1]:
         if x[0] == 0:
             return None, (
@@ -276,10 +283,11 @@ def _fit(x: Floats, k: int) -> tuple[TailFit | None, str]:
             f"A tail needs at least {FEWEST_ROWS} rows; this group has {n:,}, and the largest "
             f"value is {largest}."
         )
+    if x[0] - x[k] < ROUNDING:
+        return None, f"The {k} largest values are all {largest} but for rounding."
     fit = peaks_over_threshold(x, k=k, upper=1.0)
     if fit.degenerate:
-        words = str(fit.degenerate)
-        return None, f"No tail is fitted to the {k} largest: {words}."
+        return None, f"No tail is fitted to the {k} largest: {fit.degenerate}."
     return fit, ""
 
 
@@ -315,10 +323,25 @@ def _bootstrap(
     out = {"levels": observed}
     if fit is not None:
         start = drawn[:, k]
-        again = fit_gpd(drawn[:, :k] - start[:, None], threshold=start, n=n, upper=1.0)
-        levels = np.asarray(again.return_level(horizons))
+        # the estimator behind the point: where likelihood has no maximum, it has none in resamples
+        how = "auto" if fit.method == "ml" else str(fit.method)
+        upper = 1.0 if how == "auto" else None
+        again = fit_gpd(
+            drawn[:, :k] - start[:, None], threshold=start, n=n, upper=upper, method=how
+        )
+        levels = np.minimum(again.return_level(horizons), 1.0)
         usable = np.isfinite(levels) & (horizons * fit.rate >= 1)
         out["levels"] = np.where(usable, levels, observed)
-    if paper is not None:
-        out["location"] = np.asarray(fit_gev(drawn[:, :PAPER_K]).location)
+    if n > PAPER_K:
+        out["location"] = _locations(drawn[:, :PAPER_K], paper)
     return out
+
+
+def _locations(top: Floats, paper: TailFit | None) -> Floats:
+    """Give the location of each sample's extreme value law, or the quantile that it would be."""
+    quantile = np.quantile(top, LOCATION, axis=1)
+    if paper is None:
+        return np.asarray(quantile)
+    how = "auto" if paper.method == "ml" else str(paper.method)
+    fitted = np.atleast_1d(fit_gev(top, method=how).location)
+    return np.where(np.isnan(fitted), quantile, fitted)

@@ -9,8 +9,7 @@ from scipy.special import chdtrc
 
 from isonomy.stats._samples import Floats, check_option, check_share, named_samples
 from isonomy.stats.effects import cliffs_delta, cohens_d
-from isonomy.stats.ranking import Ranking, between, divide, make_ranking
-from isonomy.stats.ranks import pair_ranks
+from isonomy.stats.ranking import Ranking, between, divide, kruskal_wallis, make_ranking
 
 __all__ = ["scott_knott_esd"]
 
@@ -92,7 +91,8 @@ def scott_knott_esd(
         def gain(first: int, cut: int, end: int) -> float:
             if not ranked:
                 return between(centres, first, cut, end)
-            return _kruskal(np.concatenate(samples[first:cut]), np.concatenate(samples[cut:end]))
+            sides = [np.concatenate(samples[i:j]) for i, j in ((first, cut), (cut, end))]
+            return kruskal_wallis(sides)[0]
 
         group = divide(len(samples), gain, differ, seek=False)
     return make_ranking(
@@ -113,14 +113,6 @@ def _pairs(table: Floats, *, ranked: bool) -> Floats:
     if ranked:
         return np.abs(cliffs_delta(one, other, nan="omit"))
     return np.abs(cohens_d(one, other, variance="pooled", nan="omit"))
-
-
-def _kruskal(low: Floats, high: Floats) -> float:
-    """Give the Kruskal-Wallis statistic of two samples, corrected for ties."""
-    above, ties, n, m = pair_ranks(low, high)
-    total = n + m
-    spread = n * m / 12.0 * ((total + 1) - ties / (total * (total - 1)))
-    return float((above - n * m / 2.0) ** 2 / spread) if spread > 0 else 0.0
 
 
 def _likelihood(samples: Sequence[Floats], centres: Floats, level: float) -> NDArray[np.int64]:

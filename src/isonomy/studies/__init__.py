@@ -24,6 +24,7 @@ STUDIES: dict[str, str] = {
     "fairea": "fairea_2021",
     "chen": "chen_2022",
     "biswas": "biswas_2020",
+    "monjezi": "monjezi_2025",
 }
 """Modules of this room by the name the command line gives a paper."""
 
@@ -71,16 +72,22 @@ def study_module(paper: str) -> ModuleType:
     return importlib.import_module(f"isonomy.studies.{STUDIES[paper]}")
 
 
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+
+
 def table_name(written: str, tables: dict[str, Recipe]) -> str:
     """Find the table a user means: ``4``, ``Table 4`` and ``table4`` are one; so is ``Figure 5``.
 
     Examples
     --------
-    >>> table_name("Figure 5", {"fig5": None})
-    'fig5'
+    >>> table_name("Figure 5", {"fig5": None}), table_name("Table IV", {"table4": None})
+    ('fig5', 'table4')
     """
     name = re.sub(r"[\s_-]+", "", written.strip().lower())
     name = re.sub(r"^fig(ure|\.)?", "fig", name)
+    roman = name.removeprefix("table")
+    if roman in _ROMAN:
+        name = f"table{_ROMAN.index(roman) + 1}"
     if name.isdigit():
         name = f"table{name}"
     if name not in tables:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -145,8 +145,9 @@ class Loky(Backend):
         while left:
             sent: set[int] = set()
             try:
-                for number, result in self._pass(guard, left, lost, sent):
-                    yield left.pop(number), result
+                with contextlib.closing(self._pass(guard, left, lost, sent)) as found:
+                    for number, result in found:
+                        yield left.pop(number), result
             except BrokenProcessPool:
                 # all workers ended with the one that did; which trial it was is not told
                 for number in sent & left.keys():
@@ -156,7 +157,7 @@ class Loky(Backend):
 
     def _pass(
         self, guard: Guard, left: dict[int, Any], lost: dict[int, int], sent: set[int]
-    ) -> Iterator[tuple[int, Result]]:
+    ) -> Generator[tuple[int, Result], None, None]:
         def calls() -> Iterator[Any]:
             for number in sorted(left, key=lambda k: (k not in lost, k)):
                 sent.add(number)
@@ -168,7 +169,9 @@ class Loky(Backend):
         )
         found = pool(calls())
         try:
-            yield from found
+            # not "yield from", which would close it before warnings are off
+            for one in found:  # noqa: UP028
+                yield one
         finally:
             with warnings.catch_warnings():
                 # trials given up half-way are what an interrupted study asks for
@@ -197,7 +200,7 @@ class Dask(Backend):
     def _client(self, distributed: Any) -> Iterator[Any]:
         if self.scheduler is not None:
             try:
-                client = distributed.Client(self.scheduler, timeout=20, set_as_default=False)
+                client = distributed.Client(self.scheduler, timeout=10, set_as_default=False)
             except (OSError, ValueError) as error:
                 raise InputError(
                     f"A Dask scheduler must answer at {self.scheduler!r}; it does not "

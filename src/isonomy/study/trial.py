@@ -5,7 +5,7 @@ import platform
 import time
 import warnings
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -24,6 +24,7 @@ from isonomy.study.measure import (
 from isonomy.study.plan import Trial, keys
 from isonomy.study.record import Record
 from isonomy.study.spec import Method, Study
+from isonomy.study.tails import run_with_tails
 
 __all__ = ["run_trial"]
 
@@ -78,6 +79,7 @@ class _Result:
     record: Record
     bench: Bench | None = None
     outputs: Outputs | None = None
+    tails: dict[str, float] = field(default_factory=dict)
 
 
 class _Run:
@@ -168,13 +170,17 @@ class _Run:
     def _mitigated(self, model: str, method: Method) -> _Result:
         bench = self._bench(method)
         base = bench.base(model)
-        given = bench.run(method, model)
+        given, tails = (
+            run_with_tails(bench, method, model)
+            if self.study.tails
+            else (bench.run(method, model), {})
+        )
         record = replace(
             self._record(model, method, method.label),
             rows=bench.rows,
             counts=bench.count(base.labels, given.labels),
         )
-        return _Result(record, bench, given)
+        return _Result(record, bench, given, tails)
 
     def _mutated(self, model: str, method: Method, labels: list[str]) -> list[_Result]:
         bench, how = self._bench(method), method.mutation
@@ -219,6 +225,7 @@ class _Run:
             near = bench.near() if len(bench.y_test) >= 5 else None
             metrics |= measure_rows(bench.y_test, given.labels, given.scores, near, bench.w_test)
             reason = why_undefined(metrics, counts, self.trial.attributes)
+            metrics |= result.tails
             result.record = replace(result.record, metrics=metrics, reason=reason)
         self._charge(done)
         return [result.record for result in done]

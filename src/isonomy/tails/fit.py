@@ -19,6 +19,7 @@ from isonomy.tails.gpd import (
     gpd_zhang_stephens,
     solve_gpd,
 )
+from isonomy.tails.intervals import Interval, interval
 from isonomy.tails.likelihood import gev_value, gpd_value, growth
 
 __all__ = ["METHODS", "TailFit", "fit_gev", "fit_gpd"]
@@ -181,6 +182,57 @@ class TailFit:
         log_rate = np.log(rate)
         level = start + scale * growth(self.shape, log_rate)[0]
         return level, scale * np.exp(self.shape * log_rate), self.shape
+
+    def interval(
+        self,
+        what: str,
+        *,
+        horizon: float | None = None,
+        level: float = 0.95,
+        method: str = "profile",
+        resamples: int = 999,
+        random_state: int | None = 0,
+    ) -> Interval:
+        """Give an interval for a parameter, a return level or the end of the tail.
+
+        Parameters
+        ----------
+        what : str
+            ``shape``, ``scale``, ``location`` (of maxima), ``return_level`` or ``endpoint``.
+        horizon : float, optional
+            For a return level: the number of queries.
+        level : float
+            Confidence level.
+        method : str
+            ``profile``: profile likelihood with the third-order correction, which covers also with
+            50 excesses. ``profile_plain``: the same without it. ``delta``: symmetric, from the
+            observed information; undefined for shapes of -0.5 and below. ``bootstrap``:
+            percentiles of samples drawn from the fit and fitted again.
+        resamples, random_state
+            Of the bootstrap. A fit without a likelihood maximum always takes the bootstrap.
+
+        Notes
+        -----
+        The share of exceedances, k / n, counts as an estimate where n exceeds k. A return level
+        within two exceedances of the threshold is bounded by order statistics of the sample. An
+        endpoint may be infinite above; a shape's lower limit of -1 means -1 or below.
+
+        Examples
+        --------
+        >>> fit = fit_gpd(gpd_quantile((np.arange(50) + 0.5) / 50, scale=1.0, shape=-0.2))
+        >>> low, high = fit.interval("return_level", horizon=500)
+        >>> low < fit.return_level(500) < high
+        True
+        """
+        return interval(
+            self,
+            what,
+            horizon=horizon,
+            level=level,
+            method=method,
+            resamples=resamples,
+            random_state=random_state,
+        )
 
     def cdf(self, x: ArrayLike) -> Any:
         """Give the fitted probability of at most x, given that the threshold is exceeded.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Value", "gev_value", "gpd_value", "growth", "log1p_over"]
+__all__ = ["Value", "gev_value", "gpd_value", "growth", "log1p_over", "transform"]
 
 Floats = NDArray[np.float64]
 
@@ -67,9 +67,7 @@ def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats, Flo
     return g, first, second, log_rate * e, shape * e
 
 
-def _transform(
-    w: Floats, shape: Floats
-) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
+def transform(w: Floats, shape: Floats) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
     """Give l, dl/dw, dl/dshape, d2l/dshape2 and which samples lie inside the support.
 
     ``w`` is (samples, values), ``shape`` is (samples,). Rows outside hold NaN-free filler.
@@ -114,7 +112,7 @@ def gpd_value(theta: Floats, y: Floats) -> Value:
     """
     s, shape = theta[:, 0], theta[:, 1]
     w = y * np.exp(-s)[:, None]
-    ell, v, a, b, ok = _transform(w, shape)
+    ell, v, a, b, ok = transform(w, shape)
     wv = w * v
     up = 1.0 + shape
     m_wv = wv.mean(axis=1)
@@ -133,7 +131,7 @@ def gev_value(theta: Floats, x: Floats) -> Value:
     mu, s, shape = theta[:, 0], theta[:, 1], theta[:, 2]
     inverse = np.exp(-s)
     w = (x - mu[:, None]) * inverse[:, None]
-    ell, v, a, b, ok = _transform(w, shape)
+    ell, v, a, b, ok = transform(w, shape)
     with np.errstate(over="ignore", invalid="ignore"):
         q = np.exp(-ell)
         c = (1.0 + shape)[:, None] - q

@@ -9,7 +9,7 @@ from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
 from isonomy.stats import scott_knott, scott_knott_esd
-from isonomy.stats.esd import _kruskal
+from isonomy.stats.ranking import kruskal_wallis
 
 
 def treatments(gaps: list[float], n: int = 20, seed: int = 0) -> dict[str, np.ndarray]:
@@ -202,9 +202,11 @@ def test_scott_knotts_own_test_by_hand() -> None:
 def test_kruskal_equals_scipy() -> None:
     rng = np.random.default_rng(3)
     for digits in (8, 0):
-        a, b = rng.normal(size=14).round(digits), rng.normal(1, 1, 9).round(digits)
-        assert _kruskal(a, b) == pytest.approx(scipy_stats.kruskal(a, b).statistic, rel=1e-10)
-    assert _kruskal(np.ones(3), np.ones(4)) == 0.0
+        samples = [rng.normal(i / 3, 1, n).round(digits) for i, n in enumerate((14, 9, 5))]
+        for some in (samples, samples[:2]):
+            expected = scipy_stats.kruskal(*some)
+            assert kruskal_wallis(some) == pytest.approx(tuple(expected), rel=1e-10)
+    assert kruskal_wallis([np.ones(3), np.ones(4)]) == (0.0, 1.0)
 
 
 def test_esd_groups_are_runs_of_the_order_for_unequal_sizes() -> None:

@@ -19,9 +19,10 @@ from isonomy.metrics import get_metric
 from isonomy.study import Record, records_frame
 from isonomy.study._log import batch_line, read_batches
 from isonomy.study._parts import list_parts
-from isonomy.study.record import RUN, check_frame
+from isonomy.study.record import check_frame
 from isonomy.study.store import Store
 from isonomy.tradeoff.joint import JointCounts
+from tests.unit.study.engines import same_frame
 
 
 def joint(seed: int, *, weighted: bool = False) -> JointCounts:
@@ -69,16 +70,6 @@ def filled(path: Path, trials: int = 3, segment: int = 2**24) -> Store:
         for repeat in range(trials):
             writer.append(trial(repeat))
     return store
-
-
-def by_run(frame: pd.DataFrame) -> pd.DataFrame:
-    words = [c for c in frame.columns if c not in ("value", "repeat")]
-    plain = frame.astype(dict.fromkeys(words, "object"))
-    return plain.sort_values([*RUN, "metric"], ignore_index=True)
-
-
-def same_frame(a: pd.DataFrame, b: pd.DataFrame) -> None:
-    pd.testing.assert_frame_equal(by_run(a), by_run(b), check_exact=True)
 
 
 def same_records(found: Sequence[Record], expected: Sequence[Record]) -> None:
@@ -281,7 +272,7 @@ def test_a_full_disk_leaves_no_half_batch(tmp_path: Path, monkeypatch: pytest.Mo
 WRITER = """
 import os, sys, time
 sys.path.insert(0, {here!r})
-from test_store import trial
+from tests.unit.study.test_store import trial
 from isonomy.study.store import Store
 with Store.open({path!r}).writer(segment=20_000) as writer:
     print("ready", flush=True)
@@ -294,7 +285,7 @@ with Store.open({path!r}).writer(segment=20_000) as writer:
 def test_kill_minus_nine_while_writing(tmp_path: Path) -> None:
     """A real process writes as fast as it can; what it reported is there after each kill."""
     store = Store.create(tmp_path / "s", "demo")
-    code = WRITER.format(here=str(Path(__file__).parent), path=str(store.path))
+    code = WRITER.format(here=str(Path(__file__).parents[3]), path=str(store.path))
     done = 0
     for lines in (2, 40):
         with subprocess.Popen(

@@ -39,3 +39,39 @@ def work(item: tuple[str, Any]) -> list[tuple[Any, ...]]:
         return [(os.getpid(),)]
     numbers = np.random.default_rng(len(str(value))).normal(size=(40, 40))
     return [(kind, str(value), float((numbers @ numbers).sum()))]
+
+
+class Killing:
+    """Work that kills its process in the middle of one trial, the first time it is tried."""
+
+    def __init__(self, work: Any, repeat: int, marker: str) -> None:
+        self.work, self.repeat, self.marker = work, repeat, marker
+
+    def __call__(self, job: Any) -> Any:
+        records = self.work(job)
+        if job.trial.repeat == self.repeat and not Path(self.marker).exists():
+            Path(self.marker).write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return records
+
+
+class Sleeping:
+    """Work that never ends for one repeat."""
+
+    def __init__(self, work: Any, repeat: int) -> None:
+        self.work, self.repeat = work, repeat
+
+    def __call__(self, job: Any) -> Any:
+        if job.trial.repeat == self.repeat:
+            time.sleep(600)
+        return self.work(job)
+
+
+class Forgetful:
+    """Work that gives one record too few."""
+
+    def __init__(self, work: Any) -> None:
+        self.work = work
+
+    def __call__(self, job: Any) -> Any:
+        return self.work(job)[:-1]

@@ -1,0 +1,314 @@
+"""The profiles of the generalised Pareto law: shape, scale, end of the tail and return level.
+
+With theta = shape / scale the data enter through B(theta) = mean of log(1 + theta y) / theta
+alone: the mean negative log-likelihood is ``log(scale) + (1 + shape) * B(theta) / scale``.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.tails.likelihood import gpd_value, transform
+from isonomy.tails.profile import Rows, crossing
+
+__all__ = ["End", "Level", "Scale", "Shape"]
+
+Floats = NDArray[np.float64]
+
+
+class _Gpd:
+    """What the profiles of one batch of excesses share.
+
+    Parameters
+    ----------
+    y : array of (samples, excesses)
+        In units of their mean.
+    scale, shape : array of (samples,)
+        The maximum-likelihood estimate.
+    far : array of (samples,)
+        How far the support reaches; infinite where it is not bounded.
+    """
+
+    def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
+        self.y, self.top, self.far = y, y.max(axis=1), far
+        self.scale, self.shape = scale, shape
+        self.bounded = np.isfinite(far)
+        self.ceiling = np.where(self.bounded, -1.0 / far, np.inf)
+        self.ready = False
+
+    def rows_of(self, rows: Rows) -> Floats:
+        return self.y if rows.size == self.y.shape[0] else self.y[rows]
+
+    def means(self, theta: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Give B(theta) and its first two derivatives."""
+        ell, _, a, b, _ = transform(self.rows_of(rows), theta)
+        return ell.mean(axis=1), a.mean(axis=1), b.mean(axis=1)
+
+    def prepare(self) -> None:
+        """Compute what the tangent exponential model needs at the estimate, once."""
+        _, v, a, _, _ = transform(self.y / self.scale[:, None], self.shape)
+        # how each observation moves with the parameters while its probability is held
+        self.carry = np.stack([self.y, -a * self.scale[:, None] / v])
+        self.phi, self.jacobian = self.canonical(self.scale, self.shape, np.arange(self.y.shape[0]))
+        at = np.stack([np.log(self.scale), self.shape], axis=-1)
+        self.information = gpd_value(at, self.y).hessian
+        # a tail held at the bound of its support is no interior maximum: no correction there
+        self.interior = self.shape / self.scale < self.ceiling * (1.0 + 1e-9)
+        self.interior |= ~self.bounded
+        self.ready = True
+
+    def canonical(self, scale: Floats, shape: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Give the tangent model's canonical parameter and its Jacobian in (log scale, shape)."""
+        y = self.rows_of(rows)
+        carry = self.carry if rows.size == self.y.shape[0] else self.carry[:, rows]
+        n, up = y.shape[1], 1.0 + shape
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            u = 1.0 / (scale[:, None] + shape[:, None] * y)
+            u2 = u * u
+            once = np.einsum("cij,ij->ic", carry, u) / n
+            twice = np.einsum("cij,ij->ic", carry, u2) / n
+            tilted = np.einsum("cij,ij->ic", carry, y * u2) / n
+            by_scale = (up * scale)[:, None] * twice
+            by_shape = up[:, None] * tilted - once
+            return -up[:, None] * once, np.stack([by_scale, by_shape], axis=-1)
+
+    def tangent(
+        self, scale: Floats, shape: Floats, along: Floats, bend: Floats, rows: Rows
+    ) -> Floats:
+        """Give |q| where the nuisance parameter moves (log scale, shape) along a direction."""
+        if not self.ready:
+            self.prepare()
+        phi, jacobian = self.canonical(scale, shape, rows)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            turn = np.einsum("bij,bj->bi", jacobian, along)
+            gap = self.phi[rows] - phi
+            cross = np.abs(gap[:, 0] * turn[:, 1] - gap[:, 1] * turn[:, 0])
+            norm = np.sqrt(np.linalg.det(self.information[rows]) / bend)
+            norm /= np.abs(np.linalg.det(self.jacobian[rows]))
+            q = np.sqrt(self.y.shape[1]) * cross * norm
+        return np.where(self.interior[rows], q, np.nan)
+
+
+class Shape(_Gpd):
+    """The profile of the shape: the best scale solves a monotone equation."""
+
+    def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
+        super().__init__(y, scale, shape, far)
+        self.warm = np.log(scale)
+        self.bend = np.ones_like(scale)
+
+    def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Give the profile and its slope."""
+        log_top = np.log(self.top[rows])
+        short = np.log(np.maximum(-x, 1e-300))
+        low = np.maximum(log_top - 40.0, np.where(x < 0, short + log_top + 1e-12, -np.inf))
+        with np.errstate(invalid="ignore"):
+            high = np.where(self.bounded[rows], short + np.log(self.far[rows]), log_top + 5.0)
+        high = np.maximum(high, low)
+
+        def score(s: Floats, which: Rows) -> tuple[Floats, Floats]:
+            shape = x[which]
+            w = self.rows_of(rows[which]) * np.exp(-s)[:, None]
+            v = 1.0 / (1.0 + shape[:, None] * w)
+            wv = w * v
+            up = 1.0 + shape
+            return 1.0 - up * wv.mean(axis=1), up * np.einsum("ij,ij->i", wv, v) / w.shape[1]
+
+        s = crossing(score, self.warm[rows], low, high)
+        self.warm[rows] = s
+        sigma = np.exp(s)
+        b, db, ddb = self.means(x / sigma, rows)
+        theta = x / sigma
+        value = s + (1.0 + x) * b / sigma
+        slope = b / sigma + (1.0 + x) * db / sigma**2
+        # the second derivative in log scale, from B
+        bend = (1.0 + x) / sigma * (b + 3.0 * theta * db + theta**2 * ddb)
+        self.bend[rows] = np.where(s < high - 1e-9, bend, np.nan)
+        return np.where(x > -1.0, value, np.inf), slope
+
+    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Give the profile, its slope and |q|."""
+        value, slope = self(x, rows)
+        along = np.broadcast_to([1.0, 0.0], (rows.size, 2))
+        q = self.tangent(np.exp(self.warm[rows]), x, along, self.bend[rows], rows)
+        return value, slope, q
+
+
+class Scale(_Gpd):
+    """The profile of the logarithm of the scale."""
+
+    def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
+        super().__init__(y, scale, shape, far)
+        self.warm = shape.copy()
+        self.bend = np.ones_like(scale)
+
+    def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Give the profile and its slope."""
+        sigma = np.exp(x)
+        low = np.maximum(-1.0, -sigma / self.top[rows] * (1.0 - 1e-12))
+        high = np.where(self.bounded[rows], sigma * self.ceiling[rows], 20.0)
+        high = np.maximum(high, low)
+
+        def score(xi: Floats, which: Rows) -> tuple[Floats, Floats]:
+            at = sigma[which]
+            b, db, ddb = self.means(xi / at, rows[which])
+            up = 1.0 + xi
+            return b / at + up * db / at**2, 2.0 * db / at**2 + up * ddb / at**3
+
+        xi = crossing(score, self.warm[rows], low, high)
+        self.warm[rows] = xi
+        theta = xi / sigma
+        b, db, ddb = self.means(theta, rows)
+        bend = 2.0 * db / sigma**2 + (1.0 + xi) * ddb / sigma**3
+        held = (xi > high - 1e-9) | (xi < -1.0 + 1e-9)
+        self.bend[rows] = np.where(held, np.nan, bend)
+        value = x + (1.0 + xi) * b / sigma
+        return value, 1.0 - (1.0 + xi) * (b + theta * db) / sigma
+
+    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Give the profile, its slope and |q|."""
+        value, slope = self(x, rows)
+        along = np.broadcast_to([0.0, 1.0], (rows.size, 2))
+        q = self.tangent(np.exp(x), self.warm[rows], along, self.bend[rows], rows)
+        return value, slope, q
+
+
+class End(_Gpd):
+    """The profile of theta, in closed form; the tail ends at -1 / theta where that is negative."""
+
+    def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Give the profile and its slope."""
+        b, db, _ = self.means(x, rows)
+        shape = x * b
+        value = np.log(b) + shape + 1.0
+        return np.where(shape > -1.0, value, np.inf), db / b + b + x * db
+
+    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Give the profile, its slope and |q|."""
+        b, db, _ = self.means(x, rows)
+        shape = x * b
+        # at the best scale, b, the second derivative in its logarithm is b / scale = 1
+        along = np.stack([np.ones_like(shape), shape], axis=-1)
+        q = self.tangent(b, shape, along, np.ones_like(shape), rows)
+        value = np.log(b) + shape + 1.0
+        return np.where(shape > -1.0, value, np.inf), db / b + b + x * db, q
+
+
+class Level(_Gpd):
+    """The profile of the logarithm of the excess that is passed once in ``rate * n / k`` queries.
+
+    The nuisance is theta, since the data enter through B(theta) alone. Where the share of
+    exceedances, k / n, is itself an estimate, the expected number of exceedances within the
+    horizon is a second one; it is fitted inside each evaluation from the binomial likelihood, at
+    no cost in data.
+
+    Parameters
+    ----------
+    log_rate : float
+        Logarithm of the exceedances expected within the horizon, above 0.
+    n : int
+        The observations that the excesses were taken from; as many as excesses where the rate is
+        known.
+    """
+
+    def __init__(
+        self,
+        y: Floats,
+        scale: Floats,
+        shape: Floats,
+        far: Floats,
+        *,
+        log_rate: float,
+        n: int,
+    ) -> None:
+        super().__init__(y, scale, shape, far)
+        self.warm = shape / scale
+        self.log_rate, self.known = log_rate, n == y.shape[1]
+        self.others = n / y.shape[1] - 1.0
+        self.log_m = log_rate + np.log(n / y.shape[1])
+        self.kept = np.ones((scale.size, 6))
+
+    def _share(self, L: Floats) -> tuple[Floats, Floats, Floats]:
+        """Give the rate's mean negative log-likelihood and two derivatives in L."""
+        share = np.exp(L - self.log_m)
+        odds = share / (1.0 - share)
+        return (
+            -(L - self.log_m) - self.others * np.log1p(-share),
+            self.others * odds - 1.0,
+            self.others * odds / (1.0 - share),
+        )
+
+    def _rate(self, ratio: Floats) -> tuple[Floats, Floats, Floats]:
+        """Give the best L for B / A, what its rate costs, and the curvature in L."""
+        L = np.full(ratio.shape, self.log_rate)
+        if self.known:
+            return L, np.zeros_like(L), np.full_like(L, np.inf)
+        for _ in range(50):
+            _, slope, bend = self._share(L)
+            step = (slope + ratio - 1.0 / L) / (bend + 1.0 / L**2)
+            L = np.clip(L - step, L / 4.0, 0.5 * (L + self.log_m))
+            if np.abs(step).max(initial=0.0) < 1e-12:
+                break
+        cost, _, bend = self._share(L)
+        least = self._share(np.array(self.log_rate))[0]
+        return L, cost - least, bend + 1.0 / L**2
+
+    def _pieces(self, r: Floats, theta: Floats, rows: Rows) -> tuple[Floats, ...]:
+        A, _, dA, ddA = (part[:, 0] for part in transform(r[:, None], theta)[:4])
+        B, dB, ddB = self.means(theta, rows)
+        L, cost, bend = self._rate(B / A)
+        cross = dB / A - B * dA / A**2
+        first = dA / A + B + theta * dB + L * cross
+        second = ddA / A - (dA / A) ** 2 + 2.0 * dB + theta * ddB
+        second += L * (ddB / A - 2.0 * dB * dA / A**2 - B * ddA / A**2 + 2.0 * B * dA**2 / A**3)
+        value = np.log(A / L) + theta * B + L * B / A + cost
+        outer = r / (1.0 + theta * r) / A * (1.0 - L * B / A)
+        # the L that follows theta flattens the curve
+        return value, first, second - cross**2 / bend, outer, A, dA, L, bend
+
+    def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Give the profile and its slope."""
+        r = np.exp(x)
+        low = np.maximum(
+            -(1.0 - 1e-12) / np.maximum(self.top[rows], r), np.expm1(-self.log_rate) / r
+        )
+        high = np.maximum(np.where(self.bounded[rows], self.ceiling[rows], 1e6), low)
+
+        def score(theta: Floats, which: Rows) -> tuple[Floats, Floats]:
+            _, first, second, *_ = self._pieces(r[which], theta, rows[which])
+            return first, second
+
+        theta = crossing(score, self.warm[rows], low, high)
+        self.warm[rows] = theta
+        value, _, bend, outer, A, dA, L, bend_L = self._pieces(r, theta, rows)
+        held = (theta > high - 1e-9 * np.abs(high)) | (theta < low + 1e-9 * np.abs(low))
+        bend = np.where(held, np.nan, bend)
+        self.kept[rows] = np.stack([theta, bend, A, dA, L, bend_L], axis=-1)
+        return value, outer
+
+    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Give the profile, its slope and |q|."""
+        value, slope = self(x, rows)
+        theta, bend, A, dA, L, bend_L = self.kept[rows].T
+        scale, shape = A / L, theta * A / L
+        along = np.stack([dA / A, (A + theta * dA) / L], axis=-1)
+        if self.known:
+            return value, slope, self.tangent(scale, shape, along, bend, rows)
+        if not self.ready:
+            self.prepare()
+        phi, jacobian = self.canonical(scale, shape, rows)
+        by_L = np.stack([-1.0 / L, -shape / L], axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            matrix = np.zeros((rows.size, 3, 3))
+            matrix[:, :2, 0] = self.phi[rows] - phi
+            matrix[:, :2, 1] = np.einsum("bij,bj->bi", jacobian, along)
+            matrix[:, :2, 2] = np.einsum("bij,bj->bi", jacobian, by_L)
+            # the canonical parameter of a binomial count is the log-odds of its share
+            share, base = np.exp(L - self.log_m), np.exp(self.log_rate - self.log_m)
+            matrix[:, 2, 0] = np.log(base / (1.0 - base)) - np.log(share / (1.0 - share))
+            matrix[:, 2, 2] = 1.0 / (1.0 - share)
+            there = np.abs(np.linalg.det(matrix))
+            here = np.abs(np.linalg.det(self.jacobian[rows])) / (1.0 - base)
+            information = np.linalg.det(self.information[rows])
+            information *= self._share(np.array(self.log_rate))[2]
+            q = there / here * np.sqrt(self.y.shape[1] * information / (bend * bend_L))
+        return value, slope, np.where(self.interior[rows], q, np.nan)
