@@ -29,6 +29,7 @@ PARTS = (
     "se_methods",
     "tradeoff",
     "studies",
+    "study",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn")
