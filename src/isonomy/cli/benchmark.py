@@ -197,6 +197,7 @@ def _cuts(given: list[str]) -> dict[str, list[float]]:
 
 def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     """Run what is missing; give a note where it was stopped."""
+    from isonomy.cli.study import orderly_end
     from isonomy.study import Store, plan, run
     from isonomy.study.run import Progress, pending
 
@@ -205,7 +206,7 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     screen = messages()
     if missing < total:
         screen.print(f"{total - missing} of {total} splits were done before; going on.")
-    with progress_bar(screen, "splits") as bar:
+    with orderly_end(), progress_bar(screen, "splits") as bar:
         task = bar.add_task("", total=total, completed=total - missing)
 
         def show(now: Progress) -> None:
@@ -274,7 +275,7 @@ def _table(screen: "Console", found: "Benchmark", section: "Section") -> None:
 
     from isonomy.cli.tradeoff import COLOURS
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("method", no_wrap=True, overflow="ellipsis")
     table.add_column("", no_wrap=True)
     for heading in (found.performance, "bias"):
