@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLOURS",
     "EDGE",
+    "INK",
     "Scale",
     "area_svg",
     "axes",
@@ -25,6 +26,7 @@ __all__ = [
     "span_of",
     "standalone",
     "svg",
+    "ticks",
     "tradeoff_page",
     "tuning_page",
 ]
@@ -74,7 +76,8 @@ def span_of(*values: Any) -> tuple[float, float]:
     return float(every.min() - room), float(every.max() + room)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
+    """Give round numbers along an axis."""
     step = 10.0 ** np.floor(np.log10((high - low) / 3))
     step *= next(k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= 5)
     # adding 0 turns -0 into 0
@@ -86,12 +89,12 @@ def _ticks(low: float, high: float) -> list[float]:
 def axes(scale: Scale, across: str, up: str) -> str:
     """Draw both axes with their words."""
     parts = []
-    for t in _ticks(*scale.x):
+    for t in ticks(*scale.x):
         px, _ = scale.at(t, scale.y[0])
         parts.append(
             f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{t:g}</text>'
         )
-    for t in _ticks(*scale.y):
+    for t in ticks(*scale.y):
         _, py = scale.at(scale.x[0], t)
         parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{t:g}</text>')
         parts.append(
