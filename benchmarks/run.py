@@ -30,6 +30,7 @@ PARTS = (
     "tradeoff",
     "studies",
     "stats",
+    "study",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn")
