@@ -29,6 +29,7 @@ PARTS = (
     "se_methods",
     "tradeoff",
     "studies",
+    "store",
     "stats",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
