@@ -31,6 +31,7 @@ PARTS = (
     "studies",
     "store",
     "stats",
+    "study",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn")
