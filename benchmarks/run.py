@@ -29,6 +29,7 @@ PARTS = (
     "se_methods",
     "tradeoff",
     "studies",
+    "store",
     "stats",
     "study",
 )

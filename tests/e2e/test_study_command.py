@@ -1,5 +1,6 @@
 """``isonomy study`` as users run it."""
 
+import contextlib
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from isonomy.errors import InputError
 from isonomy.study import Store
 
 TOML = """
@@ -43,6 +45,18 @@ def command(folder: Path, *arguments: str, code: int = 0) -> subprocess.Complete
     return done
 
 
+def inside(folder: Path, *arguments: str) -> str:
+    """Run a command in this process: for all that needs no process of its own."""
+    from typer.testing import CliRunner
+
+    from isonomy.cli import app
+
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(app, ["study", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
@@ -70,28 +84,28 @@ def test_run_status_resume(ran: Path, tmp_path: Path) -> None:
 
 def test_query_export_score_merge(ran: Path, tmp_path: Path) -> None:
     sql = "select mitigator, count(*) as runs from runs group by all order by all"
-    rows = [line.split() for line in command(ran, "query", sql).stdout.splitlines()]
+    rows = [line.split() for line in inside(ran, "query", sql).splitlines()]
     assert rows == [["mitigator", "runs"], ["reweighing", "2"], ["roc", "2"], ["unmitigated", "2"]]
-    text = command(ran, "query", sql, "--csv", "--store", "mine").stdout
+    text = inside(ran, "query", sql, "--csv", "--store", "mine")
     assert text.splitlines() == ["mitigator,runs", "reweighing,2", "roc,2", "unmitigated,2"]
-    command(ran, "export", "mine", str(tmp_path / "runs.parquet"))
+    inside(ran, "export", "mine", str(tmp_path / "runs.parquet"))
     assert len(pd.read_parquet(tmp_path / "runs.parquet")) == 6
-    command(ran, "export", "mine", str(tmp_path / "frame.csv"), "--view", "results")
+    inside(ran, "export", "mine", str(tmp_path / "frame.csv"), "--view", "results")
     assert set(pd.read_csv(tmp_path / "frame.csv")["mitigator"]) == {
         "reweighing",
         "roc",
         "unmitigated",
     }
     metric = "macro_f1(zero_division=1)"
-    assert "6 runs gained a metric" in command(ran, "score", "mine", metric).stdout
+    assert "6 runs gained a metric" in inside(ran, "score", "mine", metric)
     assert metric in Store.open(ran / "out" / "mine").metrics
     other = tmp_path / "other"
-    command(ran, "run", "mine.toml", "--out", str(other), "--backend", "serial")
-    assert "3 records came" in command(ran, "merge", "mine", str(other)).stdout
+    inside(ran, "run", "mine.toml", "--out", str(other), "--backend", "serial")
+    assert "3 records came" in inside(ran, "merge", "mine", str(other))
 
 
 def test_list_names_the_studies(tmp_path: Path) -> None:
-    told = command(tmp_path, "list").stdout
+    told = inside(tmp_path, "list")
     assert "chen_2022" in told
     assert "demo" in told
 
@@ -150,6 +164,13 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     ],
 )
 def test_mistakes_get_one_sentence(ran: Path, arguments: list[str], sentence: str) -> None:
-    done = command(ran, *arguments, code=2)
-    assert sentence in done.stderr
+    with pytest.raises(InputError) as caught:
+        inside(ran, *arguments)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mistake_ends_with_code_2(ran: Path) -> None:
+    done = command(ran, "status", "nothing", code=2)
+    assert done.stderr.startswith("isonomy: A store is a folder")
     assert "Traceback" not in done.stderr

@@ -1,6 +1,8 @@
 """``isonomy study``: run a study, look at it while it runs, go on, ask, export."""
 
+import contextlib
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,19 +49,19 @@ def list_command() -> None:
     from rich.table import Table
 
     from isonomy.studies import load_study, study_names
+    from isonomy.study.spec import is_mitigator
 
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("study", "tasks", "models", "methods", "repeats", "protocol", ""):
-        table.add_column(heading, no_wrap=heading != "")
+    for heading in ("study", "tasks", "methods", "repeats", "models", "what"):
+        table.add_column(heading, no_wrap=heading == "study")
     for name in study_names():
         study = load_study(name)
         table.add_row(
             name,
             str(len(study.tasks)),
-            " ".join(study.models),
             str(len(study.methods)),
             str(study.repeats),
-            study.protocol,
+            " ".join(model for model in study.models if not is_mitigator(model)),
             study.title,
         )
     console(None).print(table)
@@ -328,13 +330,11 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
     from isonomy.study.run import Progress
 
     screen = console(None)
-    # a cluster that wants its machine back sends SIGTERM: the same orderly end as for Ctrl-C
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     screen.print(
         f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
         f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {out}"
     )
-    with _bar(screen) as bar:
+    with _orderly_end(), _bar(screen) as bar:
         task = bar.add_task("starting", total=None)
 
         def show(now: Progress) -> None:
@@ -354,6 +354,20 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
         raise typer.Exit(130)
     if outcome.statuses.get("failed") or outcome.statuses.get("timeout"):
         raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Treat SIGTERM, by which a cluster takes its machine back, like Ctrl-C."""
+    try:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    except ValueError:  # not the main thread: nobody sends it signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _bar(screen: "Console") -> Any:
