@@ -26,6 +26,7 @@ GROUPS: tuple[str, ...] = (
     "metrics",
     "mitigators",
     "published",
+    "tail",
     "tradeoff",
     "tune",
 )
