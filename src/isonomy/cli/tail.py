@@ -131,6 +131,7 @@ def tail_command(
                     f"{option} must be about a protected attribute; {name!r} is not one: add "
                     f"--sensitive {name}."
                 )
+    beside = _companions(companion, sensitive, table)
     from isonomy.counterfactual import Scorer, counterfactual_discrimination, seek_tail
 
     scorer = Scorer(model, favorable)
@@ -143,7 +144,7 @@ def tail_command(
         names = [view] if isinstance(view, str) else view
         options: dict[str, Any] = {
             "groups": only.get(view) if isinstance(view, str) else None,
-            "companions": _companions(companion, view),
+            "companions": beside.get(view) if isinstance(view, str) else None,
         }
         chosen = {n: v for n, v in first.items() if n in names}
         with messages().status(f"asking the model about {escape(' & '.join(names))} ..."):
@@ -242,16 +243,24 @@ def _table(
     return table, favorable
 
 
-def _companions(given: list[str], view: Any) -> dict[str, dict[Any, dict[str, str]]] | None:
-    if not given or not isinstance(view, str):
-        return None
-    out: dict[str, dict[Any, dict[str, str]]] = {}
+def _companions(
+    given: list[str], sensitive: list[str], table: "pd.DataFrame"
+) -> dict[str, dict[str, dict[Any, dict[str, str]]]]:
+    """Read the companions of each attribute: the one that has the group named."""
+    from isonomy._validate import unknown_name
+
+    known = {a: [str(v) for v in table[a].dropna().unique()] for a in sensitive}
+    out: dict[str, dict[str, dict[Any, dict[str, str]]]] = {a: {} for a in sensitive}
     for text in given:
         parts = text.split(":", maxsplit=2)
         old, sign, new = parts[-1].partition("=")
         if len(parts) != 3 or not sign:
             raise InputError(f"--companion must be COLUMN:GROUP:OLD=NEW; got {text!r}.")
-        out.setdefault(parts[0], {}).setdefault(parts[1], {})[old] = new
+        owners = [a for a, groups in known.items() if parts[1] in groups]
+        if not owners:
+            raise unknown_name("group", parts[1], [g for groups in known.values() for g in groups])
+        for owner in owners:
+            out[owner].setdefault(parts[0], {}).setdefault(parts[1], {})[old] = new
     return out
 
 
