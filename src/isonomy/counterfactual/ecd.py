@@ -216,11 +216,12 @@ def counterfactual_discrimination(
     horizons: Sequence[int] = (500, 1000, 2000),
     k: int | None = None,
     alpha: float = 0.95,
-    resamples: int = 1000,
+    intervals: str = "profile",
+    resamples: int = 999,
     level: float = 0.95,
     worst: int = 10,
     one_hot: Sequence[Sequence[Any]] | None = None,
-    random_state: int | None = 0,
+    random_state: int = 0,
 ) -> EcdReport:
     """Measure what changing a protected attribute does to a model's scores, at worst above all.
 
@@ -256,8 +257,11 @@ def counterfactual_discrimination(
         horizon needs, and at most a quarter of the group.
     alpha : float, default 0.95
         The level of the conditional value at risk (ours: the paper does not define its own).
-    resamples : int, default 1000
-        Bootstrap resamples; 0 for no intervals.
+    intervals : {"profile", "bootstrap", "delta"}
+        How intervals of return levels are found; see ``isonomy.tails.TailFit.interval``.
+    resamples : int, default 999
+        Bootstrap resamples, for the location and where likelihood has no maximum; 0 for no
+        intervals at all.
     level : float, default 0.95
         Confidence level.
     worst : int, default 10
@@ -311,14 +315,14 @@ def counterfactual_discrimination(
             f"highest mean score and is compared with."
         )
     exact = _exact(scorer, table, pairs, one_hot)
-    rng = np.random.default_rng(random_state)
     options: dict[str, Any] = {
         "horizons": horizons, "k": k, "alpha": alpha, "resamples": resamples, "level": level,
+        "intervals": intervals,
     }  # fmt: skip
     parts = []
     for g, name in enumerate(attribute.groups):
         mine = pairs.codes == g
-        numbers = extremes(pairs.cd[mine], random_state=rng, **options)
+        numbers = extremes(pairs.cd[mine], random_state=random_state + g, **options)
         share = float(pairs.flipped[mine].mean())
         low, high = wilson_interval(share, int(mine.sum()), level=level)
         tail, evidence, horizon = _tail(numbers.fit, level)
@@ -338,10 +342,16 @@ def counterfactual_discrimination(
     reference = (
         parts[first[0]].extremes
         if len(first) == 1
-        else extremes(pairs.cd[np.isin(pairs.codes, first)], random_state=rng, **options)
+        else extremes(
+            pairs.cd[np.isin(pairs.codes, first)],
+            random_state=random_state + len(parts),
+            **options,
+        )
     )
     differences = {
-        p.group: extremes_difference(p.extremes, reference, level=level)
+        p.group: extremes_difference(
+            p.extremes, reference, intervals=intervals, level=level, random_state=random_state
+        )
         for p in parts
         if not p.privileged
     }
@@ -359,6 +369,7 @@ def counterfactual_discrimination(
             "horizons": list(horizons),
             "alpha": alpha,
             "level": level,
+            "intervals": intervals,
             "resamples": resamples,
             "threshold": threshold,
             "random_state": random_state,

@@ -71,6 +71,18 @@ class TailSample:
         order = np.lexsort((self.synthetic, -self.cd))
         return int(self.synthetic[order[:k]].sum())
 
+    def sentence(self) -> str:
+        """Say what was gathered and what the test made of it."""
+        real, made = int((~self.synthetic).sum()), int(self.synthetic.sum())
+        verdict = "passes" if self.passed else "fails"
+        alone = "pass" if self.passed_real else "fail"
+        return (
+            f"{real:,} real and {made:,} generated rows ({self.generator}, {self.protocol}): "
+            f"{self.synthetic_extremes()} of the 50 largest are generated, the largest is "
+            f"{self.cd.max() + 0.0:.3f} ({self.cd[~self.synthetic].max() + 0.0:.3f} among real rows); "
+            f"the test of an exponential or shorter tail {verdict}, the real rows alone {alone}."
+        )
+
     def frame(self) -> pd.DataFrame:
         """Give one line that says what was done and what came of it."""
         return pd.DataFrame(
@@ -275,7 +287,7 @@ class _Maker:
         if self.fitted is None:
             self.fitted = self._learn(names)
         drawn = self.fitted.sample(count, self.rng)
-        points = np.asarray(drawn[names], dtype=np.float64)
+        points = np.array(drawn[names], dtype=np.float64)
         for j in range(points.shape[1]):
             points[:, j] = self.domain.clip(j, points[:, j])
         like = take(self.mine, np.zeros(count, dtype=np.intp))

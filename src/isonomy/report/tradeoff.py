@@ -1,6 +1,6 @@
 """Pages and drawings of a trade-off: baseline, regions, frontier, and the points judged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -86,17 +86,24 @@ def ticks(low: float, high: float) -> list[float]:
     ]
 
 
-def axes(scale: Scale, across: str, up: str) -> str:
-    """Draw both axes with their words."""
+def axes(
+    scale: Scale,
+    across: str,
+    up: str,
+    *,
+    x_ticks: Mapping[float, str] | None = None,
+    y_ticks: Mapping[float, str] | None = None,
+) -> str:
+    """Draw both axes with their words; ticks may be given, as a logarithmic axis needs."""
     parts = []
-    for t in ticks(*scale.x):
+    for t, word in (x_ticks or {t: f"{t:g}" for t in ticks(*scale.x)}).items():
         px, _ = scale.at(t, scale.y[0])
         parts.append(
-            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{t:g}</text>'
+            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{word}</text>'
         )
-    for t in ticks(*scale.y):
+    for t, word in (y_ticks or {t: f"{t:g}" for t in ticks(*scale.y)}).items():
         _, py = scale.at(scale.x[0], t)
-        parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{t:g}</text>')
+        parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{word}</text>')
         parts.append(
             f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
         )
