@@ -28,6 +28,7 @@ GROUPS: tuple[str, ...] = (
     "mitigators",
     "published",
     "study",
+    "study_tables",
     "tradeoff",
     "tune",
 )
