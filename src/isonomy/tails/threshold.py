@@ -8,14 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
-from isonomy.tails.fit import TailFit, fit_gev, fit_gpd
+from isonomy.tails.estimate import fit_gev, fit_gpd
+from isonomy.tails.fit import TailFit
 
-__all__ = ["peaks_over_threshold"]
+__all__ = ["finite", "peaks_over_threshold"]
 
 Floats = NDArray[np.float64]
 
 
-def _finite(values: ArrayLike) -> Floats:
+def finite(values: ArrayLike) -> Floats:
+    """Give values as an array of finite numbers, or say that they are not."""
     try:
         x = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -70,7 +72,7 @@ def peaks_over_threshold(
     """
     if protocol not in ("corrected", "as_published"):
         raise unknown_name("protocol", protocol, ("corrected", "as_published"))
-    x = _finite(values)
+    x = finite(values)
     n = x.shape[-1]
     if threshold is not None:
         if k is not None:
