@@ -29,6 +29,7 @@ GROUPS: tuple[str, ...] = (
     "published",
     "study",
     "tail",
+    "study_tables",
     "tradeoff",
     "tune",
 )
