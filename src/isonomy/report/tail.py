@@ -190,13 +190,11 @@ def _headlines(report: "EcdReport") -> list[str]:
             else "."
         )
         out.append(who.replace("+", "") + worst + more)
-    for g in report.groups:
-        if g.privileged and g.extremes.largest > 1e-9:
-            out.append(
-                f"{g.name}, the group compared with, has such cases too: at worst "
-                f"{g.extremes.largest:.3f}."
-            )
-    return out
+    return out + [
+        f"{g.name}, the group compared with, has such cases too: at worst {g.extremes.largest:.3f}."
+        for g in report.groups
+        if g.privileged and g.extremes.largest > 1e-9
+    ]
 
 
 def _beside(scale: Scale, word: str) -> str:
