@@ -29,6 +29,9 @@ PARTS = (
     "se_methods",
     "tradeoff",
     "studies",
+    "store",
+    "stats",
+    "study",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn")

@@ -178,6 +178,13 @@ RECIPES: dict[str, dict[str, Factory]] = {
         "svm": lambda seed: LinearSVC(random_state=seed),
         **{name: _network(name, scaled=False) for name in ("dl", "dl2", "dl3", "dl4")},
     },
+    # Monjezi et al. scale nothing that they say; the preparation "evt" scales to 0..1.
+    "evt": {
+        "lr": lambda seed: LogisticRegression(max_iter=1000, random_state=seed),
+        "svm": lambda seed: CalibratedClassifierCV(LinearSVC(random_state=seed)),
+        "rf": lambda seed: RandomForestClassifier(random_state=seed),
+        "dnn": _network("dnn", scaled=False),
+    },
     "fairea": {
         "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
         "dt": lambda seed: DecisionTreeClassifier(random_state=seed),
@@ -199,9 +206,10 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
         gradient-boosted trees, naive Bayes, nearest neighbours, and the networks of the studies
         (:func:`isonomy.networks.make_network`), whose ``fit`` needs the extra ``torch``. All
         accept ``sample_weight``.
-    recipe : {"default", "chen", "fairea"}
+    recipe : {"default", "chen", "fairea", "evt"}
         ``default`` scales where scale matters and converges; the others are the settings of
-        Chen et al. (2023) and of Fairea (Hort et al., 2021), which scale the data themselves.
+        Chen et al. (2023), of Fairea (Hort et al., 2021) and of Monjezi et al. (2025), whose data
+        are scaled when they are prepared. All learners of ``evt`` give probabilities.
     random_state : int or RandomState
         Seed of the learners that draw random numbers.
 

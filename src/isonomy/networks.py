@@ -23,13 +23,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isonomy._validate import check_length, check_weight, optional, unknown_name
 from isonomy.errors import InputError
 
-__all__ = ["NETWORKS", "NetworkClassifier", "make_network", "one_torch_thread", "torch_library"]
+__all__ = [
+    "NETWORKS",
+    "NetworkClassifier",
+    "Parameters",
+    "make_network",
+    "quick_torch",
+    "torch_library",
+]
 
 OPTIMIZERS = ("adam", "nadam", "sgd")
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
 """Keras' settings, which the studies kept; torch's own epsilon is 1e-8."""
 MOMENTUM_DECAY = 0.004
-TIDY_EVERY = 256
 ROWS_AT_ONCE = 16384
 
 
@@ -39,17 +45,23 @@ def torch_library(purpose: str) -> Any:
 
 
 @contextmanager
-def one_torch_thread(torch: Any) -> Iterator[None]:
-    """Run a block on one thread of torch's, and give the others back after it.
+def quick_torch(torch: Any, *, record: bool = False) -> Iterator[None]:
+    """Run a block on one of torch's threads, vanishing numbers as 0, recording gradients or not.
 
     Batches this small only wait for a second thread, and a study runs one process per core.
+    Weights and means of units that have long been silent fade below 1e-38, where a processor is
+    many times slower; such numbers move nothing. Both settings are put back after the block.
     """
-    before = torch.get_num_threads()
+    threads = torch.get_num_threads()
+    flushed = float(torch.tensor(1e-30) * torch.tensor(1e-10)) == 0.0
     torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
     try:
-        yield
+        with torch.enable_grad() if record else torch.inference_mode():
+            yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_flush_denormal(flushed)
+        torch.set_num_threads(threads)
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -139,7 +151,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
         target = code[:, None] if outputs == 1 else code[:, None] == np.arange(outputs)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_torch_thread(torch), torch.inference_mode():
+        with quick_torch(torch):
             trainer = Trainer(
                 torch,
                 [rows.shape[1], *(int(width) for width in self.hidden), outputs],
@@ -152,7 +164,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 trainer.epoch(rows, target.astype(np.float32), weight, self.batch_size)
             self.coefs_ = [part.numpy().copy() for part in trainer.weights]
             self.intercepts_ = [part.numpy().copy() for part in trainer.intercepts]
-        self.n_steps_ = trainer.steps
+        self.n_steps_ = trainer.parameters.steps
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -210,8 +222,72 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+class Parameters:
+    """The parameters of a network in one vector, and what changes them.
+
+    ``parts`` are views of the vector, one per shape, and ``slopes`` the same views of the
+    gradient. Few calls on one long vector are much quicker than many on short ones.
+    """
+
+    def __init__(
+        self,
+        torch: Any,
+        shapes: Sequence[tuple[int, ...]],
+        *,
+        optimizer: str = "adam",
+        rate: float = 0.001,
+        l2: float = 0.0,
+        epsilon: float = EPSILON,
+    ) -> None:
+        self.torch, self.optimizer = torch, optimizer
+        self.rate, self.l2, self.epsilon = rate, l2, epsilon
+        sizes = [int(np.prod(shape)) for shape in shapes]
+        self.flat, self.slope, self.mean, self.square, self.room, self.shrunk = (
+            torch.zeros(sum(sizes)) for _ in range(6)
+        )
+        self.steps, self.product = 0, 1.0
+        self.parts, self.slopes, penalties = (
+            [part.view(shape) for part, shape in zip(flat.split(sizes), shapes, strict=True)]
+            for flat in (self.flat, self.slope, self.shrunk)
+        )
+        for part in penalties:
+            if part.dim() > 1:  # intercepts are not penalised
+                part.fill_(l2)
+
+    def glorot(self, generator: Any) -> None:
+        """Draw Glorot's uniform weights; intercepts stay 0."""
+        for part in self.parts:
+            if part.dim() > 1:
+                bound = (6.0 / sum(part.shape)) ** 0.5
+                part.uniform_(-bound, bound, generator=generator)
+
+    def move(self) -> None:
+        """Take one step along what `slope` says."""
+        self.steps += 1
+        t, g, m, v = self.steps, self.slope, self.mean, self.square
+        if self.l2:
+            g.addcmul_(self.shrunk, self.flat)
+        if self.optimizer == "sgd":
+            self.flat.add_(g, alpha=-self.rate)
+            return
+        m.lerp_(g, 1.0 - BETA1)
+        v.mul_(BETA2).addcmul_(g, g, value=1.0 - BETA2)
+        self.torch.sqrt(v, out=self.room)
+        self.room.mul_((1.0 - BETA2**t) ** -0.5).add_(self.epsilon)
+        if self.optimizer == "adam":
+            self.flat.addcdiv_(m, self.room, value=-self.rate / (1.0 - BETA1**t))
+        else:
+            now = BETA1 * (1.0 - 0.5 * 0.96 ** (t * MOMENTUM_DECAY))
+            then = BETA1 * (1.0 - 0.5 * 0.96 ** ((t + 1) * MOMENTUM_DECAY))
+            self.product *= now
+            along = -self.rate * (1.0 - now) / (1.0 - self.product)
+            self.flat.addcdiv_(g, self.room, value=along)
+            ahead = -self.rate * then / (1.0 - self.product * then)
+            self.flat.addcdiv_(m, self.room, value=ahead)
+
+
 class Trainer:
-    """The weights of a network in one vector, and what changes them."""
+    """A network in training: the gradient of its loss, batch after batch."""
 
     def __init__(
         self,
@@ -224,31 +300,15 @@ class Trainer:
         l2: float = 0.0,
     ) -> None:
         self.torch, self.generator = torch, generator
-        self.optimizer, self.rate, self.l2 = optimizer, rate, l2
-        shapes = list(pairwise(widths))
-        size = sum((rows + 1) * columns for rows, columns in shapes)
-        self.flat, self.slope = torch.zeros(size), torch.zeros(size)
-        self.mean, self.square, self.room = (torch.zeros(size) for _ in range(3))
-        self.shrunk = torch.zeros(size)
-        self.steps, self.product = 0, 1.0
-        self.weights, self.intercepts = self._views(self.flat, shapes)
+        shapes = [shape for pair in pairwise(widths) for shape in (pair, pair[1:])]
+        self.parameters = Parameters(torch, shapes, optimizer=optimizer, rate=rate, l2=l2)
+        self.parameters.glorot(generator)
+        self.weights, self.intercepts = self.parameters.parts[::2], self.parameters.parts[1::2]
+        self.slopes = list(
+            zip(self.parameters.slopes[::2], self.parameters.slopes[1::2], strict=True)
+        )
         self.turned = [part.t() for part in self.weights]
-        self.weight_slopes, self.intercept_slopes = self._views(self.slope, shapes)
         self.ones = torch.ones(0)
-        for part, penalised in zip(self.weights, self._views(self.shrunk, shapes)[0], strict=True):
-            bound = (6.0 / sum(part.shape)) ** 0.5
-            part.uniform_(-bound, bound, generator=generator)
-            penalised.fill_(l2)
-
-    @staticmethod
-    def _views(flat: Any, shapes: Sequence[tuple[int, int]]) -> tuple[list[Any], list[Any]]:
-        weights, intercepts, at = [], [], 0
-        for rows, columns in shapes:
-            weights.append(flat[at : at + rows * columns].view(rows, columns))
-            at += rows * columns
-            intercepts.append(flat[at : at + columns])
-            at += columns
-        return weights, intercepts
 
     def epoch(
         self,
@@ -267,10 +327,10 @@ class Trainer:
             weights = torch.from_numpy(weight)[order, None].split(batch)
         for x, y, w in zip(*parts, weights, strict=True):
             self.gradient(x, y, w)
-            self.move()
+            self.parameters.move()
 
     def gradient(self, x: Any, y: Any, w: Any = None) -> None:
-        """Put the gradient of a batch's loss into `slope`."""
+        """Put the gradient of a batch's loss, penalty apart, where the next step finds it."""
         torch = self.torch
         back = torch.ops.aten.threshold_backward.default
         levels = [x]
@@ -285,39 +345,12 @@ class Trainer:
         if w is not None:
             miss.mul_(w)
         for k in range(len(self.weights) - 1, -1, -1):
-            torch.mm(levels[k].t(), miss, out=self.weight_slopes[k])
+            of_weights, of_intercepts = self.slopes[k]
+            torch.mm(levels[k].t(), miss, out=of_weights)
             # a product with ones: half the time of a sum over so few rows
-            torch.mv(miss.t(), self.ones, out=self.intercept_slopes[k])
+            torch.mv(miss.t(), self.ones, out=of_intercepts)
             if k:
                 miss = back(miss.mm(self.turned[k]), levels[k], 0)
-        if self.l2:
-            self.slope.addcmul_(self.shrunk, self.flat)
-
-    def move(self) -> None:
-        """Take one step along what `slope` says."""
-        self.steps += 1
-        t, g, m, v = self.steps, self.slope, self.mean, self.square
-        if self.optimizer == "sgd":
-            self.flat.add_(g, alpha=-self.rate)
-            return
-        m.lerp_(g, 1.0 - BETA1)
-        v.mul_(BETA2).addcmul_(g, g, value=1.0 - BETA2)
-        self.torch.sqrt(v, out=self.room)
-        self.room.mul_((1.0 - BETA2**t) ** -0.5).add_(EPSILON)
-        if self.optimizer == "adam":
-            self.flat.addcdiv_(m, self.room, value=-self.rate / (1.0 - BETA1**t))
-        else:
-            now = BETA1 * (1.0 - 0.5 * 0.96 ** (t * MOMENTUM_DECAY))
-            then = BETA1 * (1.0 - 0.5 * 0.96 ** ((t + 1) * MOMENTUM_DECAY))
-            self.product *= now
-            along = -self.rate * (1.0 - now) / (1.0 - self.product)
-            self.flat.addcdiv_(g, self.room, value=along)
-            ahead = -self.rate * then / (1.0 - self.product * then)
-            self.flat.addcdiv_(m, self.room, value=ahead)
-        if t % TIDY_EVERY == 0:
-            # Means of units that have long been silent fade below what a processor handles at
-            # full speed; they are too small by twenty orders of magnitude to move a weight.
-            m.masked_fill_(m.abs() < 1e-30, 0.0)
 
 
 NETWORKS: dict[str, dict[str, Any]] = {

@@ -8,7 +8,11 @@ from isonomy.mitigators import MITIGATORS
 from isonomy.testing import MITIGATOR_CHECKS
 
 # The contract is not about convergence: fewer rounds for those that fit many models.
-QUICK = {"exponentiated_gradient": {"max_iter": 4}, "minimax": {"rounds": 20}}
+QUICK = {
+    "exponentiated_gradient": {"max_iter": 4},
+    "minimax": {"rounds": 20},
+    "ecd_fair": {"budget": 5},
+}
 
 
 @pytest.mark.parametrize("check", MITIGATOR_CHECKS)

@@ -13,7 +13,14 @@ from sklearn.base import clone
 from isonomy.errors import InputError, UnknownName
 from isonomy.mitigators import MITIGATORS
 from isonomy.models import make_model
-from isonomy.networks import NETWORKS, NetworkClassifier, Trainer, make_network, one_torch_thread
+from isonomy.networks import (
+    NETWORKS,
+    NetworkClassifier,
+    Parameters,
+    Trainer,
+    make_network,
+    quick_torch,
+)
 from isonomy.testing import MITIGATOR_CHECKS
 
 needs_torch = pytest.mark.torch
@@ -103,51 +110,55 @@ def test_an_unknown_optimizer_gets_a_hint() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_gradient_is_autograds(torch: Any, outputs: int, weighted: bool) -> None:
     generator = torch.Generator().manual_seed(1)
-    trainer = Trainer(torch, [5, 7, 6, outputs], generator, l2=0.3)
+    trainer = Trainer(torch, [5, 7, 6, outputs], generator)
     # intercepts away from 0, so that theirs count too
-    trainer.flat.add_(torch.randn(trainer.flat.shape, generator=generator) * 0.1)
+    flat = trainer.parameters.flat
+    flat.add_(torch.randn(flat.shape, generator=generator) * 0.1)
     x = torch.randn(9, 5, generator=generator)
     label = torch.randint(0, max(outputs, 2), (9,), generator=generator)
     w = torch.rand(9, 1, generator=generator) if weighted else None
     y = label[:, None].float() if outputs == 1 else torch.eye(outputs)[label]
     trainer.gradient(x, y, w)
 
-    level, penalty = x, 0.0
-    parts = []
+    level, parts = x, []
     for k, (weights, intercept) in enumerate(zip(trainer.weights, trainer.intercepts, strict=True)):
         weights, intercept = weights.clone().requires_grad_(), intercept.clone().requires_grad_()
         parts += [weights, intercept]
         level = (level.relu() if k else level) @ weights + intercept
-        penalty = penalty + 0.15 * weights.square().sum()
     each = (
         torch.nn.functional.binary_cross_entropy_with_logits(level, y, reduction="none")[:, 0]
         if outputs == 1
         else torch.nn.functional.cross_entropy(level, label, reduction="none")
     )
-    loss = (each * (w[:, 0] if weighted else 1.0)).sum() / 9 + penalty
+    loss = (each * (w[:, 0] if weighted else 1.0)).sum() / 9
     expected = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, parts)])
-    torch.testing.assert_close(trainer.slope, expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(trainer.parameters.slope, expected, rtol=1e-5, atol=1e-6)
 
 
 @needs_torch
+@pytest.mark.parametrize("l2", [0.0, 0.3])
 @pytest.mark.parametrize("optimizer", ["adam", "nadam", "sgd"])
-def test_the_steps_are_torchs(torch: Any, optimizer: str) -> None:
-    trainer = Trainer(torch, [3, 2], torch.Generator().manual_seed(1), optimizer=optimizer)
-    mirror = trainer.flat.clone().requires_grad_()
+def test_the_steps_are_torchs(torch: Any, optimizer: str, l2: float) -> None:
+    ours = Parameters(torch, [(3, 2), (2,)], optimizer=optimizer, l2=l2)
+    ours.glorot(torch.Generator().manual_seed(1))
+    mirror = [part.clone().requires_grad_() for part in ours.parts]
+    # the penalty is on the weights alone
+    groups = [{"params": mirror[:1], "weight_decay": l2}, {"params": mirror[1:]}]
     kinds = {
         "adam": lambda p: torch.optim.Adam(p, lr=0.001, eps=1e-7),
         "nadam": lambda p: torch.optim.NAdam(p, lr=0.001, eps=1e-7),
         "sgd": lambda p: torch.optim.SGD(p, lr=0.001),
     }
-    theirs = kinds[optimizer]([mirror])
+    theirs = kinds[optimizer](groups)
     generator = torch.Generator().manual_seed(2)
-    for _ in range(600):  # past two tidyings
-        slope = torch.randn(trainer.flat.shape, generator=generator)
-        trainer.slope.copy_(slope)
-        trainer.move()
-        mirror.grad = slope.clone()
+    for _ in range(300):
+        for slope, part in zip(ours.slopes, mirror, strict=True):
+            slope.copy_(torch.randn(part.shape, generator=generator))
+            part.grad = slope.clone()
+        ours.move()
         theirs.step()
-    torch.testing.assert_close(trainer.flat, mirror.detach(), rtol=1e-4, atol=1e-6)
+    for part, other in zip(ours.parts, mirror, strict=True):
+        torch.testing.assert_close(part, other.detach(), rtol=1e-4, atol=1e-6)
 
 
 @needs_torch
@@ -183,8 +194,11 @@ def test_seeds_decide_and_nothing_global_does(torch: Any, rows) -> None:
     assert not np.array_equal(one, other)
     assert torch.equal(before, torch.get_rng_state())
     assert torch.get_num_threads() == threads
-    with one_torch_thread(torch):
+    tiny = torch.tensor(1e-30), torch.tensor(1e-10)
+    with quick_torch(torch):
         assert torch.get_num_threads() == 1
+        assert float(tiny[0] * tiny[1]) == 0.0
+    assert float(tiny[0] * tiny[1]) > 0.0
 
 
 @needs_torch

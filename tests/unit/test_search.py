@@ -172,3 +172,60 @@ def test_the_frame_holds_every_evaluation() -> None:
     assert len(frame) == 30
     assert (frame["best"] == frame["value"].cummin()).all()
     assert "<table" in minimize(bowl, SPACE, budget=3)._repr_html_()
+
+
+def test_no_time_left_means_one_evaluation_and_the_strategy_keeps_its_name() -> None:
+    for strategy in STRATEGIES:
+        found = minimize(bowl, SPACE, strategy=strategy, budget=300, seconds=0)
+        assert len(found.history) == 1
+        assert found.strategy == strategy
+    with pytest.raises(InputError, match="seconds"):
+        minimize(bowl, SPACE, seconds=-1)
+    plenty = minimize(bowl, SPACE, strategy="guided", budget=30, seconds=1e6, random_state=1)
+    assert (
+        plenty.history
+        == minimize(bowl, SPACE, strategy="guided", budget=30, random_state=1).history
+    )
+
+
+def test_guided_search_changes_what_showed_a_new_behaviour() -> None:
+    """With values that never improve, what a step starts from can only be a new signature."""
+    asked = []
+
+    def signature(config):
+        asked.append(config)
+        return config["kind"]
+
+    found = minimize(
+        lambda _: 1.0, SPACE, strategy="guided", budget=400, signature=signature, random_state=2
+    )
+    assert len(asked) == 400
+    default = SPACE.default
+    first_b = next(c for c in asked if c["kind"] == "b")
+    late = [e.config for e in found.history[120:]]
+
+    def differ(a, b):
+        return sum(a[name] != b[name] for name in a)
+
+    # 0.95 of the late steps change at most one parameter of the default or of the first "b"
+    near = [min(differ(c, default), differ(c, first_b)) <= 1 for c in late]
+    assert np.mean(near) > 0.85
+    assert sum(differ(c, first_b) <= 1 < differ(c, default) for c in late) > 10
+
+
+def test_guided_search_as_published_loses_what_it_changes() -> None:
+    """A walk that replaces its start drifts away from the best; the corrected one stays near."""
+    space = {f"x{i}": Whole(0, 1000, start=500) for i in range(4)}
+
+    def distance(config):
+        return sum(abs(v - 500) for v in config.values())
+
+    ways = {}
+    for protocol in ("corrected", "as_published"):
+        found = minimize(
+            distance, space, strategy="guided", budget=600, random_state=0, protocol=protocol
+        )
+        ways[protocol] = np.median([e.value for e in found.history[300:]])
+    assert ways["corrected"] < ways["as_published"]
+    with pytest.raises(UnknownName):
+        minimize(distance, space, strategy="guided", protocol="magic")

@@ -22,11 +22,14 @@ app = typer.Typer(
 # One line per command group: the file in this room, whose `register(app)` adds its commands.
 GROUPS: tuple[str, ...] = (
     "audit",
+    "benchmark",
     "data",
     "metrics",
     "mitigators",
     "published",
+    "study",
     "tail",
+    "study_tables",
     "tradeoff",
     "tune",
 )

@@ -16,7 +16,9 @@ __all__ = [
     "interval",
     "messages",
     "number",
+    "parted",
     "plain",
+    "progress_bar",
     "value_pairs",
     "write_json",
     "write_page",
@@ -62,6 +64,49 @@ def value_pairs(given: list[str], option: str) -> dict[str, list[str]]:
             raise InputError(f"{option} must be {key}=VALUE; got {text!r}.")
         out.setdefault(name, []).append(value)
     return out
+
+
+def parted(given: list[str]) -> list[str]:
+    """Part ``a,b`` at its commas, except for those inside parentheses.
+
+    Examples
+    --------
+    >>> parted(["reweighing,reject_option(metric=spd, low=0.1)"])
+    ['reweighing', 'reject_option(metric=spd, low=0.1)']
+    """
+    out, depth = [""], 0
+    for letter in ",".join(given):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            out.append("")
+        else:
+            out[-1] += letter
+    return [part.strip() for part in out if part.strip()]
+
+
+def progress_bar(screen: Console, unit: str) -> Any:
+    """Make a bar that counts and says how long is left; on a terminal only."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
 
 
 def check_writable(file: str | None, *, option: str | None = None) -> None:

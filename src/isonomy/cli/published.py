@@ -86,6 +86,7 @@ def _listing(tables: "dict[str, Recipe]", parts: frozenset[str]) -> list[dict[st
 def show_listing(
     screen: "Console", paper: str, frame: "pd.DataFrame", listing: list[dict[str, Any]]
 ) -> None:
+    """Print what can be made of a folder or a store."""
     from rich.table import Table
 
     held = _contents(frame)

@@ -9,6 +9,8 @@
                   with ``shuffle=True``, as in Fairea (Hort et al. 2021)
 ``evt``           ours: 60 / 20 / 20 with a validation part, the proportions of Monjezi et
                   al. (2025), seeded by (seed, dataset, repeat)
+``evt_joined``    the same test rows, with the validation part among the training rows: for
+                  methods that hold out rows themselves
 ================  ==========================================================================
 """
 
@@ -80,7 +82,7 @@ def make_splits(
     seed : int, default 0
         The seed of the study. The recipes of the studies use seed + repeat.
     splitter : str, default "holdout"
-        The recipe: ``holdout``, ``chen``, ``aif360`` or ``evt``.
+        The recipe: ``holdout``, ``chen``, ``aif360``, ``evt`` or ``evt_joined``.
     rows : array of int or of bool, optional
         The rows to split, by default all. A study that first drops rows with missing values
         splits what is left: ``rows=isonomy.data.rows_of(dataset, "chen")``.
@@ -150,6 +152,13 @@ def _evt(n: int, name: str, seed: int, repeat: int) -> Parts:
     order = _order(n, name, seed, repeat)
     first, second = int(np.floor(0.6 * n)), int(np.floor(0.8 * n))
     return order[:first], order[second:], order[first:second]
+
+
+@SPLITTERS.register("evt_joined")
+def _evt_joined(n: int, name: str, seed: int, repeat: int) -> Parts:
+    train, test, validation = _evt(n, name, seed, repeat)
+    assert validation is not None
+    return np.concatenate([train, validation]), test, None
 
 
 @SPLITTERS.register("chen")

@@ -4,6 +4,7 @@ from isonomy.mitigators.adversarial_debiasing import AdversarialDebiasing
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, make_mitigator
 from isonomy.mitigators.calibrated_equalized_odds import CalibratedEqualizedOdds
 from isonomy.mitigators.disparate_impact_remover import DisparateImpactRemover
+from isonomy.mitigators.ecd_fair import EcdFair
 from isonomy.mitigators.equalized_odds import EqualizedOdds
 from isonomy.mitigators.exponentiated_gradient import ExponentiatedGradient
 from isonomy.mitigators.fair_mask import FairMask
@@ -30,6 +31,7 @@ __all__ = [
     "BaseMitigator",
     "CalibratedEqualizedOdds",
     "DisparateImpactRemover",
+    "EcdFair",
     "EqualizedOdds",
     "ExponentiatedGradient",
     "FairHome",

@@ -64,7 +64,7 @@ class AdversarialDebiasing(InProcessor):
     estimator : None
         Not used: the method is its own model.
     adversary_loss_weight : float, default 0.1
-        The :math:`\alpha` above.
+        The :math:`\alpha` above; 0 switches the adversary off and leaves the network alone.
     target : {"equalized_odds", "statistical_parity"}
         Whether the adversary sees the true label. The published study has the first only.
     n_epochs, batch_size, n_hidden : int, default 50, 128, 200
@@ -350,6 +350,10 @@ class Duel:
     def project(self) -> None:
         """Take from the classifier's gradient what helps the adversary, and more by alpha."""
         tensors = self.buffers["tensors"]
+        if self.alpha == 0:
+            for place, own, _ in tensors:
+                np.copyto(place, own)
+            return
         inner = [float(own @ other) for _, own, other in tensors]
         square = [float(other @ other) for _, _, other in tensors]
         if self.joint:

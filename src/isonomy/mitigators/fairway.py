@@ -25,7 +25,7 @@ from isonomy.mitigators.stages import strata
 from isonomy.models import fit_model, make_model
 from isonomy.search import Choice, Parameter, Search, Space, Whole, minimize
 
-__all__ = ["Fairway", "fairway_space", "four_goals"]
+__all__ = ["Fairway", "fairway_space", "four_goals", "plain"]
 
 Matrix = NDArray[np.float64]
 
@@ -150,7 +150,7 @@ class Fairway(WrappedModel):
         base = self._base()
         space = None
         if self.tune:
-            base = _plain(base)
+            base = plain(base)
             space = self._space(base)
         self.kept_ = self.agreement(X, y, s, w)
         rows = np.flatnonzero(self.kept_)
@@ -252,11 +252,11 @@ class Fairway(WrappedModel):
         )
 
 
-def _plain(estimator: BaseEstimator) -> BaseEstimator:
+def plain(estimator: BaseEstimator) -> BaseEstimator:
     """Swap a logistic regression that knows one solver only for one that can be tuned."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
-        return clone(estimator).set_params(**{name: _plain(last)})
+        return clone(estimator).set_params(**{name: plain(last)})
     if isinstance(estimator, LogisticRegression) and type(estimator) is not LogisticRegression:
         return LogisticRegression(**estimator.get_params(deep=False))
     return estimator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isonomy.report.html import environment
-from isonomy.report.tradeoff import COLOURS, Scale, axes, region_words, svg, span_of
-from isonomy.studies._bench_words import headline, metric_words, sentences
+from isonomy.report.tradeoff import COLOURS, EDGE, Scale, axes, region_words, span_of, svg
+from isonomy.studies.benchmark import headline, metric_words, sentences
 
 if TYPE_CHECKING:
     from isonomy.studies.benchmark import Benchmark, MethodVerdict, Section
@@ -24,6 +24,7 @@ _WORD_CLASS = {
     "not judged": "undefined",
 }
 _DASHES = {"random": "2 3", "minority": "7 3"}
+_WIDE, _HIGH = 860.0, 470.0
 
 
 def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
@@ -83,7 +84,9 @@ class _Labels:
                 x = px + dx + (more if dx > 0 else -more if dx < -width else 0)
                 y = py + dy + (-more if dy < 0 else more if dy > 10 else 0)
                 box = (x, y - height, x + width, y)
-                overlap = sum(_overlap(box, other) for other in self.taken) + 0.5 * more
+                beyond = max(box[2] - _WIDE, 0.0) + max(EDGE - box[0], 0.0)
+                overlap = sum(_overlap(box, other) for other in self.taken)
+                overlap += 0.5 * more + 50 * beyond
                 if overlap < least:
                     best, least = (x, y), overlap
         self.taken.append((best[0], best[1] - height, best[0] + width, best[1]))
@@ -165,7 +168,8 @@ def plane_of(section: "Section", verdicts: "Sequence[MethodVerdict]") -> str:
         parts.append(f'<text x="{at_x}" y="{at_y}" class="t"{weight}>{number}</text>')
     x, y = labels.put(px, py, "original")
     parts.append(f'<text x="{x}" y="{y}" class="t">original</text>')
-    return svg("".join(parts), f"performance against bias by {section.attribute}")
+    title = f"performance against bias by {section.attribute}"
+    return svg("".join(parts), title, width=_WIDE, height=_HIGH)
 
 
 def _name(section: "Section") -> str:
@@ -193,6 +197,8 @@ def _frame(line_x: np.ndarray, line_y: np.ndarray, xs: np.ndarray, ys: np.ndarra
     return Scale(
         span_of(line_x, near_x, 0.0, far if (xs[known] > far).any() else line_x[0]),
         span_of(line_y, near_y),
+        _WIDE,
+        _HIGH,
     )
 
 

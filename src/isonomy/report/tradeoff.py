@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
+    "EDGE",
+    "INK",
     "Scale",
     "area_svg",
     "axes",
@@ -24,6 +26,7 @@ __all__ = [
     "span_of",
     "standalone",
     "svg",
+    "ticks",
     "tradeoff_page",
     "tuning_page",
 ]
@@ -46,11 +49,14 @@ class Scale:
 
     x: tuple[float, float]
     y: tuple[float, float]
+    width: float = WIDTH
+    height: float = HEIGHT
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Place a point."""
-        px = EDGE + (WIDTH - EDGE - 12) * (x - self.x[0]) / (self.x[1] - self.x[0])
-        py = HEIGHT - EDGE - (HEIGHT - EDGE - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
+        px = EDGE + (self.width - EDGE - 12) * (x - self.x[0]) / (self.x[1] - self.x[0])
+        deep = self.height - EDGE
+        py = deep - (deep - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
         return round(px, 1), round(py, 1)
 
     def line(self, x: Floats, y: Floats) -> str:
@@ -70,7 +76,8 @@ def span_of(*values: Any) -> tuple[float, float]:
     return float(every.min() - room), float(every.max() + room)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
+    """Give round numbers along an axis."""
     step = 10.0 ** np.floor(np.log10((high - low) / 3))
     step *= next(k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= 5)
     # adding 0 turns -0 into 0
@@ -89,30 +96,30 @@ def axes(
 ) -> str:
     """Draw both axes with their words; ticks may be given, as a logarithmic axis needs."""
     parts = []
-    for t, word in (x_ticks or {t: f"{t:g}" for t in _ticks(*scale.x)}).items():
+    for t, word in (x_ticks or {t: f"{t:g}" for t in ticks(*scale.x)}).items():
         px, _ = scale.at(t, scale.y[0])
         parts.append(
-            f'<text x="{px}" y="{HEIGHT - EDGE + 16}" text-anchor="middle" class="t">{word}</text>'
+            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{word}</text>'
         )
-    for t, word in (y_ticks or {t: f"{t:g}" for t in _ticks(*scale.y)}).items():
+    for t, word in (y_ticks or {t: f"{t:g}" for t in ticks(*scale.y)}).items():
         _, py = scale.at(scale.x[0], t)
         parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{word}</text>')
         parts.append(
-            f'<line x1="{EDGE}" x2="{WIDTH - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
+            f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
         )
     parts.append(
-        f'<text x="{(WIDTH + EDGE) / 2}" y="{HEIGHT - 8}" text-anchor="middle" class="t">'
+        f'<text x="{(scale.width + EDGE) / 2}" y="{scale.height - 8}" text-anchor="middle" class="t">'
         f"{escape(across)}</text>"
-        f'<text x="12" y="{HEIGHT / 2}" text-anchor="middle" class="t" '
-        f'transform="rotate(-90 12 {HEIGHT / 2})">{escape(up)}</text>'
+        f'<text x="12" y="{scale.height / 2}" text-anchor="middle" class="t" '
+        f'transform="rotate(-90 12 {scale.height / 2})">{escape(up)}</text>'
     )
     return "".join(parts)
 
 
-def svg(body: str, title: str) -> str:
+def svg(body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT) -> str:
     """Put a drawing in its frame."""
     return (
-        f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" style="max-width:100%" '
+        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" style="max-width:100%" '
         f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
         f"</style>{body}</svg>"
     )

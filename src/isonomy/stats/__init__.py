@@ -1,15 +1,43 @@
 """Is it real: arrays in, numbers out; nothing here knows of fairness."""
 
-from isonomy.stats.effects import cohens_d
+from isonomy.stats.blocks import CriticalDifference, Friedman, friedman, friedman_nemenyi
+from isonomy.stats.effects import a12, cliffs_delta, cohens_d, effect_class, hedges_g
+from isonomy.stats.esd import scott_knott_esd
 from isonomy.stats.intervals import percentile_interval, wilson_interval
-from isonomy.stats.ranks import rank
+from isonomy.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+from isonomy.stats.paired import wilcoxon
+from isonomy.stats.ranking import Ranking, scott_knott
+from isonomy.stats.ranks import mean_ranks, rank
+from isonomy.stats.resample import Interval, bootstrap, bootstrap_difference
 from isonomy.stats.tests import mann_whitney, spearman
+from isonomy.stats.wins import WinTieLoss, win_tie_loss
 
 __all__ = [
+    "CriticalDifference",
+    "Friedman",
+    "Interval",
+    "Ranking",
+    "WinTieLoss",
+    "a12",
+    "benjamini_hochberg",
+    "benjamini_yekutieli",
+    "bootstrap",
+    "bootstrap_difference",
+    "cliffs_delta",
     "cohens_d",
+    "effect_class",
+    "friedman",
+    "friedman_nemenyi",
+    "hedges_g",
+    "holm",
     "mann_whitney",
+    "mean_ranks",
     "percentile_interval",
     "rank",
+    "scott_knott",
+    "scott_knott_esd",
     "spearman",
+    "wilcoxon",
     "wilson_interval",
+    "win_tie_loss",
 ]

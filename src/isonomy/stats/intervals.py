@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 from isonomy.errors import InputError
 
-__all__ = ["percentile_interval", "wilson_interval"]
+__all__ = ["percentile_interval", "quantile_along", "wilson_interval"]
 
 Floats = NDArray[np.float64]
 
@@ -69,14 +69,26 @@ def percentile_interval(
     values = np.asarray(samples, dtype=np.float64)
     ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)  # NaN goes last
     known = np.sum(~np.isnan(ordered), axis=-1)
-    out = []
-    for q in (0.5 - level / 2, 0.5 + level / 2):
-        place = q * np.maximum(known - 1, 0)
-        left = np.floor(place).astype(np.intp)
-        right = np.minimum(left + 1, np.maximum(known - 1, 0))
-        a = np.take_along_axis(ordered, left[..., None], axis=-1)[..., 0]
-        b = np.take_along_axis(ordered, right[..., None], axis=-1)[..., 0]
-        with np.errstate(invalid="ignore"):
-            step = np.where(a == b, 0.0, (place - left) * (b - a))
-        out.append(np.where(known > 0, np.where(np.isfinite(a), a + step, a), np.nan))
-    return out[0], out[1]
+    low, high = (quantile_along(ordered, known, q) for q in (0.5 - level / 2, 0.5 + level / 2))
+    return low, high
+
+
+def quantile_along(ordered: Floats, known: NDArray[np.intp], q: ArrayLike) -> Floats:
+    """Give one quantile of each row of sorted values, of which the first ``known`` are defined.
+
+    Linear between neighbours, as NumPy's; infinite values keep their place in the order.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 2.0, 3.0], [1.0, 5.0, np.nan]])
+    >>> quantile_along(rows, np.array([3, 2]), [0.5, 0.25]).tolist()
+    [2.0, 2.0]
+    """
+    place = np.asarray(q, dtype=np.float64) * np.maximum(known - 1, 0)
+    left = np.floor(place).astype(np.intp)
+    right = np.minimum(left + 1, np.maximum(known - 1, 0))
+    a = np.take_along_axis(ordered, left[..., None], axis=-1)[..., 0]
+    b = np.take_along_axis(ordered, right[..., None], axis=-1)[..., 0]
+    with np.errstate(invalid="ignore"):
+        step = np.where(a == b, 0.0, (place - left) * (b - a))
+    return np.where(known > 0, np.where(np.isfinite(a), a + step, a), np.nan)

@@ -1,6 +1,6 @@
 """From the records of a benchmark to arrays: repeats stacked, points, lines and resamples."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,8 @@ __all__ = [
     "advantage",
     "cases_of",
     "check_paired",
-    "frontier_of",
+    "FrontierRuns",
+    "frontier_runs",
     "frontier_specs",
     "interval",
     "metric_values",
@@ -159,37 +160,52 @@ def frontier_specs(fairness: str) -> dict[str, str]:
     }
 
 
-def frontier_of(
-    cases: dict[str, Case], attribute: str, baseline: Baseline, chosen: NDArray[np.intp] | None
-) -> Frontier | None:
-    """Lay the frontier through its runs; ``chosen`` are positions of resampled repeats."""
-    points = []
-    for label, case in cases.items():
-        if not label.startswith(f"{FRONTIER}("):
-            continue
-        y, x = measure(
-            case.joint.select(attribute).method,
-            baseline.performance_metric,
-            baseline.fairness_metric,
+@dataclass(frozen=True, eq=False)
+class FrontierRuns:
+    """The runs that trace the post-processing frontier: ``[tolerance, repeat]``."""
+
+    baseline: Baseline
+    repeats: tuple[int, ...]
+    tolerance: Floats
+    performance: Floats
+    bias: Floats
+    as_is: tuple[Floats, Floats]
+
+    def at(self, chosen: NDArray[np.intp]) -> Frontier:
+        """Lay the frontier through the means over some repeats; the model as it is belongs to it."""
+        return Frontier(
+            tolerance=self.tolerance,
+            performance=self.performance[:, chosen].mean(axis=1),
+            bias=self.bias[:, chosen].mean(axis=1),
+            performance_metric=self.baseline.performance_metric,
+            fairness_metric=self.baseline.fairness_metric,
+            constraint=CONSTRAINT_OF[self.baseline.fairness_metric],
+            as_is=(float(self.as_is[0][chosen].mean()), float(self.as_is[1][chosen].mean())),
         )
-        tolerance = float(label.partition("tolerance=")[2].rstrip(")"))
-        points.append((tolerance, y, x))
-    if not points:
+
+
+def frontier_runs(
+    cases: Mapping[str, Case], original: Case, examined: Sequence[str], baseline: Baseline
+) -> FrontierRuns | None:
+    """Gather the runs of the second baseline; None where there are none in the same repeats."""
+    metrics = baseline.performance_metric, baseline.fairness_metric
+    found = []
+    for label, case in cases.items():
+        if label.startswith(f"{FRONTIER}(") and case.repeats == original.repeats:
+            y, x = measure(case.joint.select(*examined).method, *metrics)
+            if np.isfinite(y).all() and np.isfinite(x).all():
+                found.append((float(label.partition("tolerance=")[2].rstrip(")")), y, x))
+    as_is = measure(original.joint.select(*examined).base, *metrics)
+    if not found or not np.isfinite(as_is).all():
         return None
-    points.sort(key=lambda p: p[0])
-    pick = slice(None) if chosen is None else chosen
-    performance = np.array([y[pick].mean() for _, y, _ in points])
-    bias = np.array([x[pick].mean() for *_, x in points])
-    known = np.isfinite(performance) & np.isfinite(bias)
-    if not known.any():
-        return None
-    return Frontier(
-        tolerance=np.array([t for t, *_ in points])[known],
-        performance=performance[known],
-        bias=bias[known],
-        performance_metric=baseline.performance_metric,
-        fairness_metric=baseline.fairness_metric,
-        constraint=CONSTRAINT_OF[get_metric(baseline.fairness_metric).name],
+    found.sort(key=lambda point: point[0])
+    return FrontierRuns(
+        baseline,
+        original.repeats,
+        np.array([t for t, *_ in found]),
+        np.array([y for _, y, _ in found]),
+        np.array([x for *_, x in found]),
+        as_is,
     )
 
 

@@ -38,10 +38,14 @@ def sentences(found: "Benchmark", section: "Section") -> list[str]:
             return [f"No recommendation: {choice.why}."]
         near = section.verdict(choice.nearest)
         return [
-            f"Nothing is worth it: {choice.why}. Keep the original model, or change what it "
-            "learns from.",
-            f"Nearest came {near.method}, with a probability of {near.worth:.0%}: "
-            f"{_price(found, section, near)}",
+            (
+                f"Nothing is worth it: {choice.why}. Keep the original model, or change what it "
+                "learns from."
+            ),
+            (
+                f"Nearest came {near.method}, with a probability of {near.worth:.0%}: "
+                f"{_price(found, section, near)}"
+            ),
         ]
     best = section.verdict(choice.method)
     told = [f"Choose {best.method}: {_price(found, section, best)}"]
@@ -73,13 +77,12 @@ def _price(found: "Benchmark", section: "Section", verdict: MethodVerdict) -> st
         f"to {_number(bias.after)}, by {_signed(bias, less=bias.by < 0)}"
     )
     name = metric_words(found.performance)
+    from_to = f"{_number(score.before)} to {_number(score.after)}"
     if score.low <= 0 <= score.high:
-        second = f"at no clear price in {name} ({_signed(score, less=False)})"
-    elif score.by < 0:
-        second = f"and gives up {_signed(score, less=True)} of {name}"
-    else:
-        second = f"and gains {_signed(score, less=False)} of {name}"
-    return f"{first}, {second} ({_number(score.before)} to {_number(score.after)})."
+        return f"{first}, at no clear price in {name} ({from_to}: {_signed(score, less=False)})."
+    if score.by < 0:
+        return f"{first}, and gives up {_signed(score, less=True)} of {name} ({from_to})."
+    return f"{first}, and gains {_signed(score, less=False)} of {name} ({from_to})."
 
 
 def _against_baselines(found: "Benchmark", section: "Section", verdict: MethodVerdict) -> str:

@@ -101,9 +101,11 @@ class Comparison:
         lines = [
             f"## {self.paper}: our study beside the published runs",
             "",
-            f"{len(self.cells):,} cells (task, model, method, metric), {runs}. *Rejected*: "
-            f"Mann-Whitney, two-sided, Holm over all cells, {self.level:.0%}. *Equal runs*: same "
-            "seed, all metrics equal to six digits.",
+            (
+                f"{len(self.cells):,} cells (task, model, method, metric), {runs}. *Rejected*: "
+                f"Mann-Whitney, two-sided, Holm over all cells, {self.level:.0%}. *Equal runs*: same "
+                "seed, all metrics equal to six digits."
+            ),
             "",
             *_markdown(self.agreement().reset_index(names="method")),
             "",
@@ -324,15 +326,17 @@ def _agreement(cells: pd.DataFrame, level: float) -> dict[str, float]:
 
 def _power(cells: pd.DataFrame, level: float) -> list[str]:
     """Say where the runs are too few for any difference to be found."""
-    fewest = cells.loc[cells["runs"].idxmin()]
-    n, m = int(fewest["runs"]), int(fewest["published_runs"])
+    at = int(cells["runs"].to_numpy().argmin())
+    n, m = (int(cells[side].to_numpy()[at]) for side in ("runs", "published_runs"))
     best = float(mann_whitney(np.arange(n), np.arange(m) + n).pvalue)
     if best * len(cells) <= level:
         return []
     return [
-        f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
-        f"over {len(cells):,} cells raises above {level:g}: that such a cell is not rejected says "
-        "little; read the column p below 0.05 (5 % are expected when nothing differs)."
+        (
+            f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
+            f"over {len(cells):,} cells raises above {level:g}: that such a cell is not rejected says "
+            "little; read the column p below 0.05 (5 % are expected when nothing differs)."
+        )
     ]
 
 
@@ -360,7 +364,12 @@ def compare_tables(
         if short:
             notes.append(f"{name} is not compared: {', '.join(short)}.")
             continue
-        rows += _table_cells(recipe.make(ours), recipe.make(published), recipe.close)
+        try:
+            made = recipe.make(ours), recipe.make(published)
+        except InputError as error:  # too little for a statistic, such as two points to correlate
+            notes.append(f"{name} is not compared: {error}")
+            continue
+        rows += _table_cells(*made, recipe.close)
     names = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
     return pd.DataFrame(rows, columns=names), notes
 

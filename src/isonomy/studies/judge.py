@@ -96,7 +96,11 @@ def runs_of(frame: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 
 def curves_of(frame: pd.DataFrame, metrics: list[str], *, strategy: str = "majority") -> Curves:
-    """Give the baselines of a frame, by the strategy of their mutation."""
+    """Give the baselines of a frame, by the strategy of their mutation.
+
+    Where a frame holds a baseline's points repeat by repeat, as our own runs do, their means over
+    the repeats are the baseline; the authors published such means.
+    """
     mine = one_study(frame)[is_baseline(frame)]
     empty = Curves((), np.empty(0), {m: np.empty((0, 0)) for m in metrics})
     if mine.empty:

@@ -111,6 +111,8 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
         _mitigator(method.mitigator),
         sorted(method.options),
         ".".join(sklearn.__version__.split(".")[:2]),
+        # metrics are not in the key, but no record without tails can get them later
+        *(["tails"] if study.tails else []),
     ]
 
 

@@ -186,6 +186,9 @@ class Study:
         Whether a dataset's weights are used to fit and to count; by default only when corrected.
     sources : sequence of Source
         Files of the user's own that tasks name.
+    tails : bool
+        Whether to measure the tails of counterfactual discrimination too
+        (:mod:`isonomy.study.tails`); every method is then fitted by itself.
     title : str
         A line for people.
 
@@ -210,6 +213,7 @@ class Study:
     seed: int = 0
     weighted: bool | None = None
     sources: tuple[Source, ...] = ()
+    tails: bool = False
     title: str = ""
 
     def __post_init__(self) -> None:

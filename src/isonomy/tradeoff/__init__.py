@@ -1,7 +1,7 @@
 """Was it worth it: the mutation baseline, the regions, the frontier and tuning."""
 
+from isonomy.search import Cache, JsonLinesCache
 from isonomy.tradeoff.baseline import CHEN_BASELINE, Baseline, baselines, bias_of, mutation_values
-from isonomy.tradeoff.cache import Cache, JsonLinesCache
 from isonomy.tradeoff.compare import judge_mitigator
 from isonomy.tradeoff.frontier import Frontier, hypervolume, knee, pareto, post_processing_frontier
 from isonomy.tradeoff.joint import JointCounts

@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing
 from isonomy.errors import DegenerateOutputWarning, IsonomyError
 from isonomy.metrics.tally import attribute_columns
 from isonomy.mitigators import BaseMitigator, PostProcessor, Unmitigated
-from isonomy.tradeoff.cache import Cache
+from isonomy.search import Cache
 from isonomy.tradeoff.joint import JointCounts
 
 __all__ = ["Bench", "Progress"]

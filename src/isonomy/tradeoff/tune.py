@@ -12,10 +12,9 @@ from sklearn.base import clone
 from isonomy._validate import optional, unknown_name
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators import BaseMitigator, make_mitigator
-from isonomy.search import Choice, Parameter, Real, Space, Whole, minimize
+from isonomy.search import Cache, Choice, Parameter, Real, Space, Whole, minimize
 from isonomy.tradeoff._bench import Bench, Progress
 from isonomy.tradeoff.baseline import Baseline
-from isonomy.tradeoff.cache import Cache
 from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
 from isonomy.tradeoff.verdict import is_constant, measure

@@ -1,13 +1,11 @@
 """Rank tests against SciPy, ties and degenerate samples included."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
-from isonomy.stats import cohens_d, mann_whitney, rank, spearman
+from isonomy.stats import mann_whitney, mean_ranks, rank, spearman
 
 
 def samples(kind: str, rows: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -54,6 +52,96 @@ def test_mann_whitney_refuses_empty_and_misfitting_samples() -> None:
         mann_whitney(np.ones((2, 3)), np.ones((4, 3)))
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+@pytest.mark.parametrize("continuity", [True, False])
+@pytest.mark.parametrize("kind", ["plain", "heavy ties", "shifted"])
+def test_mann_whitney_equals_scipy_one_sided(kind: str, continuity: bool, alternative: str) -> None:
+    a, b = samples(kind)
+    expected = scipy_stats.mannwhitneyu(
+        a, b, axis=-1, alternative=alternative, use_continuity=continuity, method="asymptotic"
+    )
+    ours = mann_whitney(a, b, alternative=alternative, continuity=continuity)
+    np.testing.assert_array_equal(ours.statistic, expected.statistic)
+    np.testing.assert_allclose(ours.pvalue, expected.pvalue, rtol=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 5), (8, 30), (12, 7), (20, 20)])
+def test_small_samples_without_ties_are_exact(n: int, m: int, alternative: str) -> None:
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(size=(30, n)), rng.normal(0.4, 1, size=(30, m))
+    expected = scipy_stats.mannwhitneyu(a, b, axis=-1, alternative=alternative)
+    np.testing.assert_allclose(
+        mann_whitney(a, b, alternative=alternative).pvalue, expected.pvalue, rtol=1e-10
+    )
+    exact = scipy_stats.mannwhitneyu(a, b, axis=-1, alternative=alternative, method="exact")
+    np.testing.assert_allclose(
+        mann_whitney(a, b, alternative=alternative, method="exact").pvalue, exact.pvalue, rtol=1e-10
+    )
+
+
+def test_ties_choose_the_normal_approximation_cell_by_cell() -> None:
+    a, b = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 2.0]]), np.array([4.0, 5.0, 2.5])
+    ours = mann_whitney(a, b)
+    for row, p in zip(a, ours.pvalue, strict=True):
+        assert p == pytest.approx(scipy_stats.mannwhitneyu(row, b).pvalue, rel=1e-12)
+    exact = mann_whitney(a, b, method="exact")
+    assert np.isnan(exact.pvalue).tolist() == [False, True]
+    assert exact.reason.tolist() == ["", "ties have no exact distribution"]
+
+
+def test_mann_whitney_leaves_out_what_is_undefined_when_asked() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(25, 12)).round(1), rng.normal(size=(25, 15)).round(1)
+    a[rng.random(a.shape) < 0.3] = np.nan
+    b[rng.random(b.shape) < 0.3] = np.nan
+    a[0] = np.nan
+    ours = mann_whitney(a, b, nan="omit")
+    for i in range(1, 25):
+        one, other = a[i][~np.isnan(a[i])], b[i][~np.isnan(b[i])]
+        expected = scipy_stats.mannwhitneyu(one, other)
+        assert ours.statistic[i] == expected.statistic
+        assert ours.pvalue[i] == pytest.approx(expected.pvalue, rel=1e-10)
+    assert np.isnan(ours.pvalue[0])
+    assert ours.reason[0] == "no value is left"
+    assert not ours.reason[1:].any()
+    with pytest.raises(InputError, match="must not hold NaN"):
+        mann_whitney(a, b, nan="raise")
+
+
+def test_mann_whitney_of_equal_constants_without_continuity() -> None:
+    for alternative in ("two-sided", "less", "greater"):
+        a = np.full((2, 9), 0.3)
+        assert mann_whitney(a, a, alternative=alternative, continuity=False).pvalue.tolist() == [
+            1,
+            1,
+        ]
+
+
+def test_words_that_are_not_known() -> None:
+    with pytest.raises(InputError, match="did you mean 'greater'"):
+        mann_whitney([1.0], [2.0], alternative="greatr")
+    with pytest.raises(InputError, match="must be numbers"):
+        mann_whitney(["a"], [2.0])
+
+
+def test_spearman_leaves_out_pairs() -> None:
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(size=(2, 20, 9))
+    a[rng.random(a.shape) < 0.2] = np.nan
+    a[0, 2:] = np.nan
+    ours = spearman(a, b, nan="omit")
+    for i in range(1, 20):
+        known = ~np.isnan(a[i])
+        expected = scipy_stats.spearmanr(a[i][known], b[i][known])
+        assert ours.correlation[i] == pytest.approx(expected.statistic, rel=1e-12)
+        assert ours.pvalue[i] == pytest.approx(expected.pvalue, rel=1e-10)
+    assert ours.reason[0] == "fewer than three pairs are left"
+    assert spearman(a, b).reason[1:].tolist() == [
+        "a value is NaN" if np.isnan(row).any() else "" for row in a[1:]
+    ]
+
+
 @pytest.mark.parametrize("digits", [8, 1])
 def test_spearman_equals_scipy(digits: int) -> None:
     rng = np.random.default_rng(5)
@@ -68,9 +156,11 @@ def test_spearman_equals_scipy(digits: int) -> None:
 
 def test_spearman_at_its_ends() -> None:
     x = np.arange(6.0)
-    assert spearman(x, x) == (1.0, 0.0)
-    assert spearman(x, -x) == (-1.0, 0.0)
-    assert np.isnan(spearman(x, np.ones(6)).correlation)
+    assert tuple(spearman(x, x)) == (1.0, 0.0)
+    assert tuple(spearman(x, -x)) == (-1.0, 0.0)
+    flat = spearman(x, np.ones(6))
+    assert np.isnan(flat.correlation)
+    assert flat.reason == "a sample is constant"
     with pytest.raises(InputError, match="three pairs"):
         spearman([1.0, 2.0], [2.0, 1.0])
 
@@ -93,12 +183,10 @@ def test_an_undefined_value_has_no_rank(descending: bool) -> None:
         rank([1.0], ties="min")
 
 
-def test_cohens_d_by_hand_and_of_constants() -> None:
-    a, b = np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0])
-    # means 4 and 2, variances 4 and 1
-    assert cohens_d(a, b) == pytest.approx(2 / np.sqrt(2.5))
-    assert cohens_d(b, a) == -cohens_d(a, b)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert cohens_d(np.ones(3), np.zeros(3)) == np.inf
-        assert np.isnan(cohens_d(np.ones(3), np.ones(3)))
+def test_mean_ranks_by_hand() -> None:
+    table = np.array([[0.9, 0.8, np.nan], [0.7, 0.7, 0.1], [0.2, 0.3, np.nan]])
+    # best first: (1, 2, -), (1.5, 1.5, 3), (2, 1, -)
+    assert mean_ranks(table, descending=True).tolist() == [1.5, 1.5, 3.0]
+    assert np.isnan(mean_ranks(np.full((2, 2), np.nan))).all()
+    with pytest.raises(InputError, match="two axes"):
+        mean_ranks([1.0, 2.0])

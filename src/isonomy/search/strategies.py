@@ -1,21 +1,8 @@
-"""Black-box search over parameter spaces: any number to make small, any parameters to turn.
-
-A space maps names to parameters; an objective takes one configuration (a dict) and gives a number
-that shall be small. Nothing here knows what the number means, so the same strategies tune a
-learner for accuracy, a mitigator for a trade-off, or a sampler for a tail.
-
-=============  ==================================================================================
-``grid``       every configuration of a finite space, in order
-``random``     the defaults first, then independent draws
-``flash``      a regression tree, refitted on what was evaluated, decides which draws are worth an
-               evaluation (Nair et al., 2018, as Fairway and MAAT use it)
-``mutation``   changes one parameter of the best configuration so far, with fresh draws in between
-               (the black-box strategy of Parfait-ML: Tizpaz-Niari et al., 2022)
-=============  ==================================================================================
-"""
+"""How to look: the strategies, and what a search gives."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -26,220 +13,21 @@ from numpy.typing import NDArray
 from isonomy._registry import Registry
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
+from isonomy.search.space import Config, Generator, Parameter, Real, Space
 
 __all__ = [
-    "Choice",
     "Evaluation",
-    "Parameter",
-    "Real",
     "STRATEGIES",
     "Search",
-    "Space",
-    "Whole",
     "flash_search",
     "grid_search",
+    "guided_search",
     "minimize",
     "mutation_search",
     "random_search",
 ]
 
-Config = dict[str, Any]
 Objective = Callable[[Config], float]
-Generator = np.random.Generator
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of several values.
-
-    Parameters
-    ----------
-    values : sequence
-        What can be chosen.
-    start : value, optional
-        The default; the first value when None.
-    """
-
-    values: Sequence[Any]
-    start: Any = None
-
-    def __post_init__(self) -> None:
-        if not len(self.values):
-            raise InputError("A choice must have at least one value; got none.")
-        if self.start is not None and self.start not in self.values:
-            raise unknown_name("value of this choice", str(self.start), list(self.values))
-
-    @property
-    def default(self) -> Any:
-        """Give the value to start from."""
-        return self.values[0] if self.start is None else self.start
-
-    @property
-    def size(self) -> float:
-        """Give the number of values."""
-        return len(self.values)
-
-    def at(self, position: int) -> Any:
-        """Give the value at a position."""
-        return self.values[position]
-
-    def draw(self, rng: Generator) -> Any:
-        """Draw a value."""
-        return self.values[int(rng.integers(len(self.values)))]
-
-    def step(self, value: Any, rng: Generator) -> Any:
-        """Change to another value."""
-        others = [v for v in self.values if v != value]
-        return others[int(rng.integers(len(others)))] if others else value
-
-    def number(self, value: Any) -> float:
-        """Give a value as a surrogate sees it: a number itself, else its position."""
-        if all(isinstance(v, int | float | np.number) for v in self.values):
-            return float(value)
-        return float(list(self.values).index(value))
-
-
-@dataclass(frozen=True)
-class Whole:
-    """An integer between two bounds, both included; ``start`` is the default (else the middle)."""
-
-    low: int
-    high: int
-    start: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_bounds(self.low, self.high, self.start)
-
-    @property
-    def default(self) -> int:
-        """Give the value to start from."""
-        return (self.low + self.high) // 2 if self.start is None else self.start
-
-    @property
-    def size(self) -> float:
-        """Give the number of values."""
-        return self.high - self.low + 1
-
-    def at(self, position: int) -> int:
-        """Give the value at a position."""
-        return self.low + position
-
-    def draw(self, rng: Generator) -> int:
-        """Draw a value."""
-        return int(rng.integers(self.low, self.high, endpoint=True))
-
-    def step(self, value: int, rng: Generator) -> int:
-        """Draw anew with probability 0.4, else go one up or down; never past a bound."""
-        luck = rng.random()
-        if luck < 0.4:
-            return self.draw(rng)
-        return int(np.clip(value + (1 if luck < 0.7 else -1), self.low, self.high))
-
-    def number(self, value: int) -> float:
-        """Give a value as a surrogate sees it."""
-        return float(value)
-
-
-@dataclass(frozen=True)
-class Real:
-    """A number between two bounds, drawn evenly, or evenly on a log scale with ``log=True``."""
-
-    low: float
-    high: float
-    start: float | None = None
-    log: bool = False
-
-    def __post_init__(self) -> None:
-        _check_bounds(self.low, self.high, self.start)
-        if self.log and self.low <= 0:
-            raise InputError(f"A log scale needs bounds above 0; got {self.low:g}.")
-
-    @property
-    def default(self) -> float:
-        """Give the value to start from: the middle of the scale where none is named."""
-        return self._back((self._on(self.low) + self._on(self.high)) / 2, self.start)
-
-    @property
-    def size(self) -> float:
-        """Give the number of values."""
-        return math.inf
-
-    def at(self, position: int) -> float:
-        """Refuse: a number has no positions."""
-        raise InputError("A Real parameter has no positions; use Choice for a grid.")
-
-    def draw(self, rng: Generator) -> float:
-        """Draw a value."""
-        return self._back(float(rng.uniform(self._on(self.low), self._on(self.high))))
-
-    def step(self, value: float, rng: Generator) -> float:
-        """Draw anew with probability 0.5, else go a hundredth of the range up or down."""
-        luck = rng.random()
-        if luck < 0.5:
-            return self.draw(rng)
-        hundredth = (self._on(self.high) - self._on(self.low)) / 100
-        return self._back(self._on(value) + (hundredth if luck < 0.75 else -hundredth))
-
-    def number(self, value: float) -> float:
-        """Give a value as a surrogate sees it."""
-        return float(value)
-
-    def _on(self, value: float) -> float:
-        return math.log(value) if self.log else value
-
-    def _back(self, value: float, named: float | None = None) -> float:
-        if named is not None:
-            return named
-        return float(np.clip(math.exp(value) if self.log else value, self.low, self.high))
-
-
-Parameter = Choice | Whole | Real
-
-
-def _check_bounds(low: float, high: float, start: float | None) -> None:
-    if not low <= high:
-        raise InputError(f"The lower bound must not exceed the upper; got {low} and {high}.")
-    if start is not None and not low <= start <= high:
-        raise InputError(f"The default must lie between {low} and {high}; got {start}.")
-
-
-class Space(dict[str, Parameter]):
-    """Named parameters.
-
-    Examples
-    --------
-    >>> space = Space(C=Choice([0.1, 1.0, 10.0], start=1.0), depth=Whole(1, 4))
-    >>> space.size, space.default
-    (12, {'C': 1.0, 'depth': 2})
-    >>> space.at(5)
-    {'C': 1.0, 'depth': 2}
-    """
-
-    @property
-    def size(self) -> float:
-        """Give the number of configurations, infinite where a parameter is Real."""
-        return math.prod(p.size for p in self.values())
-
-    @property
-    def default(self) -> Config:
-        """Give the configuration to start from."""
-        return {name: p.default for name, p in self.items()}
-
-    def at(self, index: int) -> Config:
-        """Give the configuration at a position of a finite space; the last parameter runs first."""
-        config: Config = {}
-        for name, parameter in reversed(self.items()):
-            index, position = divmod(index, int(parameter.size))
-            config[name] = parameter.at(position)
-        return {name: config[name] for name in self}
-
-    def draw(self, rng: Generator) -> Config:
-        """Draw every parameter."""
-        return {name: p.draw(rng) for name, p in self.items()}
-
-    def numbers(self, config: Config) -> tuple[float, ...]:
-        """Give a configuration as a surrogate sees it."""
-        return tuple(p.number(config[name]) for name, p in self.items())
 
 
 @dataclass(frozen=True)
@@ -292,6 +80,7 @@ def minimize(
     *,
     strategy: str = "random",
     budget: int = 100,
+    seconds: float | None = None,
     random_state: Any = 0,
     **options: Any,
 ) -> Search:
@@ -304,10 +93,13 @@ def minimize(
         is never the best.
     space : mapping of str to Choice, Whole or Real
         What can be turned.
-    strategy : {"grid", "random", "flash", "mutation"}
+    strategy : {"grid", "random", "flash", "mutation", "guided"}
         How to look.
     budget : int
         The most evaluations.
+    seconds : float, optional
+        The most time: no evaluation starts later, the first one excepted. What is found then
+        depends on the machine; a budget alone repeats itself.
     random_state : int, Generator or RandomState
         Seed.
     **options
@@ -319,6 +111,7 @@ def minimize(
 
     Examples
     --------
+    >>> from isonomy.search import Choice, Whole
     >>> space = {"x": Whole(-5, 5), "mode": Choice(["up", "down"])}
     >>> found = minimize(lambda c: c["x"] ** 2 + (c["mode"] == "up"), space, strategy="grid")
     >>> found.best.config, found.best.value, len(found.history)
@@ -328,8 +121,36 @@ def minimize(
         raise InputError(f"budget must be at least 1; got {budget}.")
     if not space:
         raise InputError("space must have at least one parameter; got none.")
+    if seconds is not None and not seconds >= 0:
+        raise InputError(f"seconds must be 0 or more; got {seconds}.")
     rng = _generator(random_state)
-    return STRATEGIES[strategy](objective, Space(space), budget, rng, **options)
+    search = STRATEGIES[strategy]
+    if seconds is None:
+        return search(objective, Space(space), budget, rng, **options)
+    timed = _Timed(objective, seconds)
+    try:
+        return search(timed, Space(space), budget, rng, **options)
+    except _TimeUp:
+        return Search(STRATEGIES.resolve(strategy), tuple(timed.history))
+
+
+class _TimeUp(Exception):
+    """No evaluation may start any more."""
+
+
+class _Timed:
+    """An objective that keeps what it gave and refuses to start after its time."""
+
+    def __init__(self, objective: Objective, seconds: float) -> None:
+        self.objective, self.end = objective, time.monotonic() + seconds
+        self.history: list[Evaluation] = []
+
+    def __call__(self, config: Config) -> float:
+        if self.history and time.monotonic() >= self.end:
+            raise _TimeUp
+        value = self.objective(config)
+        self.history.append(Evaluation(config, value))
+        return value
 
 
 def _generator(random_state: Any) -> Generator:
@@ -498,11 +319,7 @@ def mutation_search(
     S. Tizpaz-Niari, A. Kumar, G. Tan and A. Trivedi, "Fairness-aware configuration of machine
     learning libraries", ICSE 2022.
     """
-    if protocol not in ("corrected", "as_published"):
-        raise unknown_name("protocol", str(protocol), ("corrected", "as_published"))
-    slips = protocol == "as_published"
-    names = list(space)
-    turning = names[:-1] if slips and len(names) > 1 else names
+    slips = _slips(protocol)
     current = space.default
     history = [Evaluation(current, objective(current))]
     best = math.inf if math.isnan(history[0].value) else history[0].value
@@ -514,16 +331,109 @@ def mutation_search(
         if rng.random() < fresh:
             config = space.draw(rng)
         else:
-            name = turning[int(rng.integers(len(turning)))]
-            parameter = space[name]
-            if slips and isinstance(parameter, Real):
-                value = parameter.draw(rng) if rng.random() < 0.5 else current[name]
-            else:
-                value = parameter.step(current[name], rng)
-            config = {**current, name: value}
+            config = _turned(space, current, rng, slips=slips)
             if slips:
                 current = config
         history.append(Evaluation(config, objective(config)))
         if history[-1].value < best:
             best, current = history[-1].value, config
     return Search("mutation", tuple(history))
+
+
+def _slips(protocol: str) -> bool:
+    if protocol not in ("corrected", "as_published"):
+        raise unknown_name("protocol", str(protocol), ("corrected", "as_published"))
+    return protocol == "as_published"
+
+
+def _turned(space: Space, config: Config, rng: Generator, *, slips: bool) -> Config:
+    """Change one parameter; with the slips never the last, and a Real only by a fresh draw."""
+    names = list(space)
+    turning = names[:-1] if slips and len(names) > 1 else names
+    name = turning[int(rng.integers(len(turning)))]
+    parameter = space[name]
+    if slips and isinstance(parameter, Real):
+        value = parameter.draw(rng) if rng.random() < 0.5 else config[name]
+    else:
+        value = parameter.step(config[name], rng)
+    return {**config, name: value}
+
+
+@STRATEGIES.register("guided")
+def guided_search(
+    objective: Objective,
+    space: Space,
+    budget: int,
+    rng: Generator,
+    *,
+    signature: Callable[[Config], Hashable] | None = None,
+    protocol: Literal["corrected", "as_published"] = "corrected",
+) -> Search:
+    """Change configurations that were best once, or that did something not seen before.
+
+    The defaults come first. A step is a fresh draw with probability 0.9 in the first hundred and
+    0.05 later. Otherwise one parameter of a configuration changes as in ``mutation``: with
+    probability 0.6 of the last that improved on all before it, 0.2 of an earlier one of these
+    (later ones more likely, in proportion to their place), 0.15 of the last whose signature was
+    new and 0.05 of an earlier one of those.
+
+    Parameters
+    ----------
+    objective, space, budget, rng
+        As in ``minimize``.
+    signature : callable, optional
+        Says in a hashable value what the evaluation that was just made did; asked once after each
+        evaluation. The released code hashes the lines of the learner's source that ran; anything
+        that tells kinds of behaviour apart will do. Without one every configuration counts as
+        seen, and only improvements are changed.
+    protocol : {"corrected", "as_published"}
+        As published, what is changed loses its place to the changed one, better or not, and the
+        slips of ``mutation`` apply.
+
+    Returns
+    -------
+    Search
+
+    References
+    ----------
+    S. Tizpaz-Niari, A. Kumar, G. Tan and A. Trivedi, "Fairness-aware configuration of machine
+    learning libraries", ICSE 2022.
+    """
+    slips = _slips(protocol)
+    history: list[Evaluation] = []
+    best = math.inf
+    seen: set[Hashable] = set()
+    improved: list[Config] = []
+    new: list[Config] = []
+
+    def evaluate(config: Config) -> None:
+        nonlocal best
+        value = objective(config)
+        history.append(Evaluation(config, value))
+        if not improved or value < best:
+            improved.append(config)
+            best = best if math.isnan(value) else value
+        if signature is not None and (mark := signature(config)) not in seen:
+            seen.add(mark)
+            new.append(config)
+
+    evaluate(space.default)
+    while len(history) < budget:
+        if rng.random() < (0.9 if len(history) < 100 else 0.05):
+            evaluate(space.draw(rng))
+            continue
+        luck = rng.random()
+        pool = new if new and luck >= 0.8 else improved
+        last = luck < 0.6 or 0.8 <= luck < 0.95
+        place = len(pool) - 1 if last else _late(len(pool), rng)
+        config = _turned(space, pool[place], rng, slips=slips)
+        if slips:
+            pool[place] = config
+        evaluate(config)
+    return Search("guided", tuple(history))
+
+
+def _late(n: int, rng: Generator) -> int:
+    """Draw a place out of n in proportion to its number, the first being 1."""
+    weight = np.arange(1, n + 1)
+    return int(rng.choice(n, p=weight / weight.sum()))

@@ -1,4 +1,4 @@
-"""Somewhere to keep what was evaluated, so that a sweep can be resumed."""
+"""Somewhere to keep what was evaluated, so that a search or a sweep can be resumed."""
 
 import json
 import os
@@ -11,7 +11,7 @@ __all__ = ["Cache", "JsonLinesCache"]
 
 
 class Cache(Protocol):
-    """What tuning asks of a cache; a mapping-like store of a study fulfils it too."""
+    """What a search asks of a cache; a mapping-like store of a study fulfils it too."""
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Give what was put under a key, or None."""

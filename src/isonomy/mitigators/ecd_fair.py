@@ -1,0 +1,488 @@
+"""ECD-Fair (Monjezi et al., 2025): settings of a learner under which the worst case is even."""
+
+import hashlib
+import json
+import math
+import warnings
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar
+
+import joblib
+import numpy as np
+import pandas as pd
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
+
+from isonomy._validate import listed, unknown_name
+from isonomy.counterfactual.extremes import (
+    PAPER_K,
+    Extremes,
+    conditional_value_at_risk,
+    extremes,
+)
+from isonomy.counterfactual.flip import Attribute
+from isonomy.counterfactual.pairs import score_pairs
+from isonomy.errors import InputError, NotApplicable
+from isonomy.mitigators._inputs import as_matrix, column_names
+from isonomy.mitigators._parfait import Tuned, family_of
+from isonomy.mitigators._protected import generator, protected_columns
+from isonomy.mitigators._wrapping import WrappedModel
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.fairway import plain
+from isonomy.mitigators.stages import strata
+from isonomy.models import fit_model, with_scores
+from isonomy.search import Cache, Config, Parameter, Search, Space, minimize
+
+__all__ = ["EcdFair", "TAIL_METRICS", "extreme", "location"]
+
+Floats = NDArray[np.float64]
+
+TAIL_METRICS = ("ecd", "acd", "cvar", "max")
+"""What can be made even: the fitted extreme, the mean, the mean of the worst 5 %, the largest."""
+
+HOUR = 3600.0
+UNLIMITED = 100_000  # Parfait-ML's most iterations; the hour ends it long before
+
+
+def extreme(
+    cd: Floats, metric: str = "ecd", *, horizon: float = 1000.0, protocol: str = "corrected"
+) -> float:
+    """Give one number for how large the counterfactual discrimination of a group gets.
+
+    Parameters
+    ----------
+    cd : array
+        Counterfactual discrimination of the rows of a group.
+    metric : {"ecd", "acd", "cvar", "max"}
+        ``ecd``: the level that is passed once in ``horizon`` queries, from peaks over a
+        threshold, or as observed where these are too few or too alike for a fit. ``acd``: the
+        mean. ``cvar``: the mean of the largest 5 %. ``max``: the largest.
+    horizon : float
+        Queries.
+    protocol : {"corrected", "as_published"}
+        As published, ``ecd`` is the location of a generalised extreme value law fitted to the 50
+        largest values (``location``).
+
+    Examples
+    --------
+    >>> cd = np.linspace(0.0, 0.2, 1001)
+    >>> round(extreme(cd, "acd"), 3), round(extreme(cd, "cvar"), 3), extreme(cd, "max")
+    (0.1, 0.195, 0.2)
+    >>> round(extreme(cd), 2)
+    0.2
+    """
+    if metric not in TAIL_METRICS:
+        raise unknown_name("tail metric", metric, TAIL_METRICS)
+    if metric == "acd":
+        return float(cd.mean())
+    if metric == "max":
+        return float(cd.max())
+    if metric == "cvar":
+        return conditional_value_at_risk(cd).value
+    queries = math.ceil(horizon)
+    found = extremes(cd, horizons=(queries,), resamples=0)
+    return location(found) if protocol == "as_published" else found.levels[queries].value
+
+
+def location(found: Extremes) -> float:
+    """Give the location of the extreme value law of a group's 50 largest values.
+
+    The location of such a law is passed with a chance of 1 - 1/e. Where the largest values are
+    too few or too alike for a fit, that quantile of them takes its place, so that locations of
+    two groups can be compared whether or not both have a law.
+
+    Examples
+    --------
+    >>> steps = np.repeat([0.0, 0.1, 0.2], [900, 60, 40])
+    >>> location(extremes(steps, resamples=0))
+    0.2
+    """
+    if found.paper is not None:
+        return found.location.value
+    return float(np.quantile(found.values[:PAPER_K], math.exp(-1), method="higher"))
+
+
+@MITIGATORS.register("ecd_fair")
+class EcdFair(WrappedModel):
+    r"""Searches the settings of a learner for those whose worst cases are the same for both groups.
+
+    The counterfactual discrimination of a row is what the probability of the favourable label
+    gains when the row is put in the other group. Its extreme in a group (``metric``) is how bad
+    it gets for somebody there. Among settings whose accuracy on held-out rows is at most
+    ``slack`` below that of the learner as it was passed, the search looks for the smallest
+    difference of the two groups' extremes. The model that was measured is the model you get: it
+    is fitted on the rows that were not held out, and no setting is better than what was passed,
+    that is kept.
+
+    A small difference is not a small worst case: two groups may both be hurt badly.
+    ``compare="larger"`` makes the larger of the two extremes small instead.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The base learner, at the end of a pipeline or inside a calibration too: logistic
+        regression, LinearSVC, random forest, decision tree or ``NetworkClassifier``; any other
+        needs ``space``. One without probabilities is calibrated.
+    metric : {"ecd", "acd", "cvar", "max"}
+        What is made even; see ``extreme``.
+    compare : {"difference", "larger"}
+        Whether the size of the groups' difference counts, or the larger of their extremes.
+    slack : float
+        How much accuracy may be given up, on the held-out rows.
+    strategy : {"mutation", "random", "guided", "flash"}
+        How to search; the first three are those of Parfait-ML. ``guided`` tells kinds of
+        behaviour by the held-out rows' rates of errors in each group, in whole per cent, where
+        the released code hashes the lines of source that ran.
+    budget : int, optional
+        The most settings tried. When None: 40, and no limit but the time under as_published.
+    seconds : float, optional
+        The most time for the search. When None: no limit, and an hour under as_published. What a
+        search with a time limit finds depends on the machine.
+    space : mapping of str to Choice, Whole or Real, optional
+        What to turn, by parameter of ``estimator``; Parfait-ML's space of its kind when None
+        (for a network ours: layers, optimiser, step, penalty, epochs, batch).
+    validation : float in (0, 1)
+        The share of the rows that is held out for accuracy. Counterfactual discrimination needs
+        no labels and is measured on all rows.
+    horizon : float
+        The number of queries that ``metric="ecd"`` speaks of.
+    cache : object with ``get`` and ``put``, optional
+        Where evaluations are kept, for instance ``isonomy.search.JsonLinesCache(file)``: the same
+        fit resumes where an earlier one was stopped.
+    privileged, favorable, sensitive_columns, protocol, random_state
+        As in every mitigator. The protected attribute must be a column of X: without one no
+        counterfactual can be asked for.
+
+    Protocols
+    ---------
+    ==============  ======================================  =====================================
+    what            as_published                            corrected
+    ==============  ======================================  =====================================
+    extreme         location of a GEV law of the 50         level of ``horizon`` queries, the
+                    largest values, whatever the group's    same for both groups, from peaks over
+                    size                                    a threshold
+    space           Parfait-ML's ranges, evenly             the same parameters; step sizes and
+                                                            strengths on log scales
+    reference       Parfait-ML's defaults (logistic         the learner as it was passed
+                    regression: C = 10, no intercept)
+    search          with the released code's slips          without them (``isonomy.search``)
+    limit           one hour                                40 settings
+    ==============  ======================================  =====================================
+
+    Not replayed: Parfait-ML judges accuracy on the test rows. The paper says neither how the sign
+    of ECD is treated nor what is searched of a network.
+
+    Attributes
+    ----------
+    trials_ : DataFrame
+        Every setting tried: ``accuracy``, ``value`` (infinite where the accuracy fell too far),
+        ``accepted``, and the parameters. The first row is the reference.
+    search_ : Search
+        The same as the search saw it.
+    best_ : dict
+        The parameters chosen, of the learner's space; empty where the reference was kept.
+    value_, accuracy_, reference_value_, reference_accuracy_ : float
+        Of the model chosen and of the reference.
+
+    References
+    ----------
+    V. Monjezi, A. Trivedi, V. Kreinovich and S. Tizpaz-Niari, "Fairness testing through extreme
+    value theory", ICSE 2025; S. Tizpaz-Niari, A. Kumar, G. Tan and A. Trivedi, "Fairness-aware
+    configuration of machine learning libraries", ICSE 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isonomy.mitigators import EcdFair
+    >>> rng = np.random.default_rng(0)
+    >>> s = np.arange(600) % 2
+    >>> X = np.column_stack([s, rng.normal(size=(600, 2))])
+    >>> y = (X[:, 1] + 0.5 * s + rng.normal(size=600) > 0.3).astype(int)
+    >>> model = EcdFair(budget=15, sensitive_columns=[0]).fit(X, y, sensitive_features=s)
+    >>> model.value_ < model.reference_value_, model.accuracy_ >= model.reference_accuracy_ - 0.01
+    (True, True)
+    """
+
+    name: ClassVar[str] = "ecd_fair"
+    label: ClassVar[str] = "ECD-Fair"
+    advice: ClassVar[str] = "When the worst case counts more than the average; many fits."
+    reference: ClassVar[str] = "Monjezi et al., ICSE 2025"
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        metric: str = "ecd",
+        compare: str = "difference",
+        slack: float = 0.01,
+        strategy: str = "mutation",
+        budget: int | None = None,
+        seconds: float | None = None,
+        space: Mapping[str, Parameter] | None = None,
+        validation: float = 0.25,
+        horizon: float = 1000.0,
+        cache: Cache | None = None,
+        privileged: Any = None,
+        favorable: Any = None,
+        sensitive_columns: Any = None,
+        protocol: str = "corrected",
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            privileged=privileged,
+            favorable=favorable,
+            sensitive_columns=sensitive_columns,
+            protocol=protocol,
+            random_state=random_state,
+        )
+        self.metric = metric
+        self.compare = compare
+        self.slack = slack
+        self.strategy = strategy
+        self.budget = budget
+        self.seconds = seconds
+        self.space = space
+        self.validation = validation
+        self.horizon = horizon
+        self.cache = cache
+
+    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+        self._check()
+        published = self.protocol == "as_published"
+        tuned = family_of(with_scores(plain(self._base())), known=self.space is None)
+        if self.space is not None:
+            tuned = Tuned(tuned.estimator, "", tuned.learner, None)
+            space = Space(self.space)
+        else:
+            assert tuned.family is not None
+            space = tuned.family.published if published else tuned.family.corrected
+        rng = generator(self.random_state)
+        bench = _Bench(self, tuned, X, y, s, w, seed=int(rng.integers(2**31 - 1)))
+        start = space.default if published and self.space is None else None
+        bench.refer(start)
+        budget = (UNLIMITED if published else 40) if self.budget is None else self.budget
+        seconds = HOUR if published and self.seconds is None and self.budget is None else None
+        options: dict[str, Any] = {}
+        if self.strategy in ("mutation", "guided"):
+            options["protocol"] = self.protocol
+        if self.strategy == "guided":
+            options["signature"] = bench.signature
+        self.search_: Search = minimize(
+            bench,
+            space,
+            strategy=self.strategy,
+            budget=budget,
+            seconds=seconds if self.seconds is None else self.seconds,
+            random_state=rng,
+            **options,
+        )
+        best = bench.best()
+        self.estimator_ = bench.model(best)
+        self.best_ = dict(best.config or {})
+        self.value_, self.accuracy_ = best.value, best.accuracy
+        first = bench.trials[0]
+        self.reference_value_, self.reference_accuracy_ = first.value, first.accuracy
+        self.trials_ = pd.DataFrame(
+            [
+                {
+                    "accuracy": t.accuracy,
+                    "value": t.value,
+                    "accepted": math.isfinite(t.value),
+                    **(t.config or {}),
+                }
+                for t in bench.trials
+            ]
+        )
+
+    def _check(self) -> None:
+        if self.metric not in TAIL_METRICS:
+            raise unknown_name("tail metric", str(self.metric), TAIL_METRICS)
+        if self.compare not in ("difference", "larger"):
+            raise unknown_name("compare", str(self.compare), ("difference", "larger"))
+        if not 0 < self.validation < 1:
+            raise InputError(f"validation must lie between 0 and 1; got {self.validation}.")
+        if self.slack < 0:
+            raise InputError(f"slack must be 0 or more; got {self.slack}.")
+        if not self.horizon >= 1:
+            raise InputError(f"horizon must be at least 1 query; got {self.horizon}.")
+
+
+class _Trial:
+    """One setting and what it gave; ``config`` None is the learner as it was passed."""
+
+    def __init__(self, config: Config | None, accuracy: float, value: float) -> None:
+        self.config, self.accuracy, self.value = config, accuracy, value
+
+
+class _Bench:
+    """The objective: fits a setting, and keeps the best model that it saw."""
+
+    def __init__(
+        self, rule: EcdFair, tuned: Tuned, X: Any, y: Vector, s: Vector, w: Weights, *, seed: int
+    ) -> None:
+        self.rule, self.tuned, self.X, self.y, self.s, self.w = rule, tuned, X, y, s, w
+        self.inner, self.held = train_test_split(
+            np.arange(len(y)),
+            test_size=rule.validation,
+            random_state=seed,
+            stratify=strata(y, s, 2),
+        )
+        self.X_inner, self.X_held = _safe_indexing(X, self.inner), _safe_indexing(X, self.held)
+        self.attribute, self.codes, self.side = _sides(rule, X, s)
+        self.bar = -math.inf
+        self.trials: list[_Trial] = []
+        self._kept: tuple[_Trial, Any] | None = None
+        self._behaviour: Hashable = None
+        self._mark = "" if rule.cache is None else self._fingerprint()
+
+    def refer(self, config: Config | None) -> None:
+        """Evaluate what all others are compared with."""
+        trial = self._evaluate(config)
+        if not math.isfinite(trial.value):
+            raise NotApplicable(
+                f"{self.rule.name} needs a reference whose {self.rule.metric} is defined; that of "
+                f"{type(self.tuned.learner).__name__} is not: choose another metric."
+            )
+        self.bar = trial.accuracy - self.rule.slack
+
+    def __call__(self, config: Config) -> float:
+        """Give the value of a setting, infinite where its accuracy is too low."""
+        first = self.trials[0]
+        if len(self.trials) == 1 and config == first.config:
+            return first.value  # as published, the reference is where the search starts
+        return self._evaluate(config).value
+
+    def signature(self, config: Config) -> Hashable:
+        """Say what the last model did: rates of errors by group, in whole per cent."""
+        return self._behaviour
+
+    def best(self) -> _Trial:
+        """Give the smallest value; of several the most accurate, of these the first."""
+        return min(self.trials, key=lambda t: (t.value, -t.accuracy))
+
+    def model(self, trial: _Trial) -> Any:
+        """Give the model of a trial, fitted anew where only a cache remembers it."""
+        if self._kept is not None and self._kept[0] is trial:
+            return self._kept[1]
+        return self._fitted(trial.config)
+
+    def _evaluate(self, config: Config | None) -> _Trial:
+        cache = self.rule.cache
+        key = ""
+        if cache is not None:
+            text = json.dumps([self._mark, config], sort_keys=True, default=str)
+            key = hashlib.sha256(text.encode()).hexdigest()
+            known = cache.get(key)
+            if known is not None:
+                value = math.inf if known["value"] is None else known["value"]
+                value = value if known["accuracy"] >= self.bar else math.inf
+                self._behaviour = tuple(known["behaviour"])
+                self.trials.append(_Trial(config, known["accuracy"], value))
+                return self.trials[-1]
+        model = self._fitted(config)
+        right = self._right(model)
+        accuracy = float(
+            right.mean() if self.w is None else np.average(right, weights=self.w[self.held])
+        )
+        value = self._tail(model) if accuracy >= self.bar else math.inf
+        trial = _Trial(config, accuracy, value)
+        self.trials.append(trial)
+        if self._kept is None or (value, -accuracy) < (
+            self._kept[0].value,
+            -self._kept[0].accuracy,
+        ):
+            self._kept = trial, model
+        if cache is not None:
+            known_value = value if math.isfinite(value) else None
+            cache.put(
+                key,
+                {
+                    "accuracy": accuracy,
+                    "value": known_value,
+                    "behaviour": list(self._behaviour),  # type: ignore[call-overload]
+                    "config": None if config is None else {k: str(v) for k, v in config.items()},
+                },
+            )
+        return trial
+
+    def _fitted(self, config: Config | None) -> Any:
+        model = self.tuned.estimator if config is None else self.tuned.configure(config)
+        labels = self.rule._label_of_code[self.y[self.inner]]
+        with warnings.catch_warnings():
+            # The number of iterations and the tolerance are among the things turned.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return fit_model(
+                model, self.X_inner, labels, None if self.w is None else self.w[self.inner]
+            )
+
+    def _right(self, model: Any) -> NDArray[np.bool_]:
+        predicted = (model.predict(self.X_held) == self.rule.favorable_).astype(np.intp)
+        y, s = self.y[self.held], self.s[self.held]
+        cell = s * 2 + y
+        wrong = np.bincount(cell, predicted != y, 4)
+        with np.errstate(invalid="ignore"):
+            rates = 100 * wrong / np.bincount(cell, minlength=4)
+        self._behaviour = tuple(np.nan_to_num(rates, nan=-1.0).round().astype(int).tolist())
+        return np.asarray(predicted == y)
+
+    def _tail(self, model: Any) -> float:
+        pairs = score_pairs(
+            model,
+            self.X,
+            attribute=self.attribute,
+            codes=self.codes,
+            favorable=self.rule.favorable_,
+            together=True,
+        )
+        # only groups of the other side are counterfactuals; of several the kindest counts
+        other = self.side[None, :] != self.side[self.codes][:, None]
+        cd = np.where(other, pairs.scores, -np.inf).max(axis=1) - pairs.score
+        rule = self.rule
+        found = [
+            extreme(cd[self.s == g], rule.metric, horizon=rule.horizon, protocol=rule.protocol)
+            for g in (0, 1)
+        ]
+        value = max(found) if rule.compare == "larger" else abs(found[0] - found[1])
+        return value if math.isfinite(value) else math.inf
+
+    def _fingerprint(self) -> str:
+        rule = self.rule
+        settings = [rule.metric, rule.compare, rule.horizon, rule.protocol, rule.version]
+        parts = [self.X, self.y, self.s, self.w, self.inner]
+        return f"{joblib.hash(parts)} {self.tuned.estimator!r} {settings} {sklearn.__version__}"
+
+
+def _sides(rule: EcdFair, X: Any, s: Vector) -> tuple[Attribute, NDArray[np.intp], Vector]:
+    """Find the protected columns, the group of each row in them, and each group's side."""
+    positions = rule.sensitive_columns_
+    if not positions:
+        positions = protected_columns(as_matrix(X, who=rule.name), s, ())
+    if not positions:
+        raise NotApplicable(
+            f"{rule.name} asks what a model says when the protected attribute is another, so X "
+            f"must hold it; name its columns with sensitive_columns."
+        )
+    names = column_names(X)
+    called = [f"column {p}" if names is None else str(names[p]) for p in positions]
+    values = {
+        name: np.asarray(_safe_indexing(X, p, axis=1))
+        for name, p in zip(called, positions, strict=True)
+    }
+    where = dict(zip(called, positions, strict=True))
+    attribute, codes = Attribute.learn(X, values, columns=where)
+    side = np.full(len(attribute.groups), -1)
+    for group in range(len(side)):
+        inside = np.unique(s[codes == group])
+        if len(inside) > 1:
+            raise NotApplicable(
+                f"{rule.name} swaps the protected columns of X, so each value there must belong "
+                f"to one group; {listed([attribute.groups[group]])} belongs to several: put the "
+                f"grouped attribute into X instead of the column it was made from."
+            )
+        side[group] = inside[0]
+    return attribute, codes, side

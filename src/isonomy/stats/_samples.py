@@ -1,0 +1,124 @@
+"""How samples come in: as numbers, two or many at a time, with holes treated as asked."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isonomy._validate import listed, unknown_name
+from isonomy.errors import InputError
+
+__all__ = [
+    "Alternative",
+    "Floats",
+    "NanPolicy",
+    "Words",
+    "check_labels",
+    "check_option",
+    "check_share",
+    "floats",
+    "named_samples",
+    "reasons",
+    "two_samples",
+]
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.str_]
+Alternative = Literal["two-sided", "less", "greater"]
+NanPolicy = Literal["propagate", "omit", "raise"]
+
+
+def check_option(kind: str, value: str, options: Sequence[str]) -> None:
+    """Raise, with a did-you-mean, unless a word is one of those that are known."""
+    if value not in options:
+        raise unknown_name(kind, value, options)
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise unless a level lies strictly between 0 and 1."""
+    if not 0.0 < value < 1.0:
+        raise InputError(f"{name} must lie between 0 and 1; got {value!r} (0.05 is 5 per cent).")
+
+
+def floats(values: ArrayLike, *, nan: NanPolicy = "propagate", name: str = "Samples") -> Floats:
+    """Give values as floats; raise where they are no numbers, or hold NaN and must not."""
+    check_option("treatment of NaN", nan, ("propagate", "omit", "raise"))
+    try:
+        out = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers in a rectangle; got {error}.") from None
+    if nan == "raise" and np.isnan(out).any():
+        raise InputError(f'{name} must not hold NaN; some do: pass nan="omit" to leave them out.')
+    return out
+
+
+def two_samples(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy) -> tuple[Floats, Floats]:
+    """Give two samples along the last axis, their leading axes broadcast."""
+    first, second = floats(a, nan=nan), floats(b, nan=nan)
+    if not first.ndim or not second.ndim or not first.shape[-1] or not second.shape[-1]:
+        raise InputError("Each sample must hold one value or more; one is empty.")
+    try:
+        lead = np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
+    except ValueError:
+        raise InputError(
+            "The leading axes of the two samples must broadcast; they have shapes "
+            f"{first.shape} and {second.shape}."
+        ) from None
+    return (
+        np.broadcast_to(first, (*lead, first.shape[-1])),
+        np.broadcast_to(second, (*lead, second.shape[-1])),
+    )
+
+
+def check_labels(labels: Sequence[Any] | None, size: int) -> tuple[Any, ...]:
+    """Give one distinct label per treatment, numbers from 1 where none are given."""
+    out = tuple(range(1, size + 1)) if labels is None else tuple(labels)
+    if len(out) != size or len(set(out)) != size:
+        raise InputError(
+            f"There must be one label per treatment, each its own; {size} treatments have the "
+            f"labels {listed(out)}."
+        )
+    return out
+
+
+def named_samples(
+    values: ArrayLike | Mapping[Any, ArrayLike], labels: Sequence[Hashable] | None
+) -> tuple[tuple[Any, ...], list[Floats], int]:
+    """Give labels, one sample per treatment without its holes, and how many holes there were.
+
+    A mapping may hold samples of unequal size; a table has one column per treatment.
+    """
+    if isinstance(values, Mapping):
+        if labels is not None:
+            raise InputError("labels must not be given with a mapping; its keys are the labels.")
+        names = check_labels(list(values), len(values))
+        samples = [floats(sample).ravel() for sample in values.values()]
+    else:
+        if labels is None and hasattr(values, "columns"):
+            labels = list(values.columns)
+        table = floats(values, name="Values")
+        if table.ndim != 2:
+            raise InputError(
+                "Values must be a table (runs, treatments) or a mapping from treatment to runs; "
+                f"got {table.ndim} axes."
+            )
+        names = check_labels(labels, table.shape[1])
+        samples = list(table.T)
+    holes = sum(int(np.isnan(sample).sum()) for sample in samples)
+    samples = [sample[~np.isnan(sample)] for sample in samples]
+    for name, sample in zip(names, samples, strict=True):
+        if sample.size < 2:
+            raise InputError(
+                f"Each treatment must have two values or more; {name!r} has {sample.size}: "
+                "leave it out."
+            )
+    return names, samples, holes
+
+
+def reasons(*cases: tuple[Any, str]) -> Words:
+    """Give the first reason that applies in each cell, else the empty text."""
+    masks, texts = zip(*cases, strict=True)
+    found = np.select(np.broadcast_arrays(*masks), [np.str_(text) for text in texts], np.str_(""))
+    out: Words = np.asarray(found)[()]
+    return out

@@ -1,0 +1,176 @@
+"""Every metric that a trial's predictions allow, for all its records at once."""
+
+import warnings
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.errors import UndefinedMetricWarning
+from isonomy.metrics import CHEN_2022, METRICS, Counts, Metric, Neighbours, get_metric
+from isonomy.study.record import magnitude
+from isonomy.tradeoff.baseline import mean_of_draws, mutation_values
+from isonomy.tradeoff.joint import JointCounts
+
+__all__ = [
+    "count_metrics",
+    "measure_counts",
+    "measure_mutation",
+    "measure_rows",
+    "tested",
+    "why_undefined",
+    "without_weights",
+]
+
+Floats = NDArray[np.float64]
+
+
+def count_metrics() -> tuple[str, ...]:
+    """Name every metric of counts, with the variants in which 0 / 0 is counted as 0.
+
+    Examples
+    --------
+    >>> "mcc" in count_metrics(), "mcc(zero_division=0)" in count_metrics()
+    (True, True)
+    """
+    plain = [name for name, metric in METRICS.items() if metric.needs == "counts"]
+    return tuple(dict.fromkeys([*plain, *CHEN_2022]))
+
+
+def tested(counts: JointCounts, attributes: str) -> Counts:
+    """Give the counts of the mitigated predictions by the attribute under test."""
+    return counts.method.select(*attributes.split("+"))
+
+
+def measure_counts(
+    joint: Sequence[JointCounts], attributes: str, metrics: Iterable[str] | None = None
+) -> list[dict[str, float]]:
+    """Compute metrics of counts for many records in one go.
+
+    Parameters
+    ----------
+    joint : sequence of JointCounts
+        One per record, of the same groups.
+    attributes : str
+        The attribute under test; several are joined by ``+``.
+    metrics : iterable of str, optional
+        Metrics of counts by name; every one of them when None.
+
+    Returns
+    -------
+    list of dict
+        By record, metric name to value; an undefined one is NaN.
+
+    Examples
+    --------
+    >>> counts = JointCounts.from_labels(
+    ...     [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 1],
+    ...     sensitive_features={"sex": ["f", "f", "m", "m"]}, privileged={"sex": "m"},
+    ... )
+    >>> measure_counts([counts], "sex", ["accuracy", "statistical_parity_difference"])
+    [{'accuracy': 0.75, 'statistical_parity_difference': -0.5}]
+    """
+    if not joint:
+        return []
+    together = tested(JointCounts.stack(list(joint)), attributes)
+    names = count_metrics() if metrics is None else tuple(metrics)
+    values: dict[str, Floats] = {}
+    with np.errstate(all="ignore"):
+        for name in names:
+            found = np.asarray(get_metric(name)(together), dtype=np.float64)
+            if found.shape == together.shape:  # a value per data set, not one per group
+                values[name] = found
+    return [{name: float(v[i]) for name, v in values.items()} for i in range(len(joint))]
+
+
+def measure_rows(
+    y: NDArray[Any],
+    labels: NDArray[np.intp],
+    scores: Floats | None,
+    near: Neighbours | None,
+    weight: Floats | None = None,
+) -> dict[str, float]:
+    """Compute what counts cannot give: metrics of scores and of neighbours."""
+    out: dict[str, float] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        if near is not None:
+            out["consistency"] = float(METRICS["consistency"](None, labels, near=near))
+        if scores is not None and np.isfinite(scores).all():
+            for name, metric in METRICS.items():
+                if metric.needs == "scores":
+                    out[name] = float(metric(y, scores, favorable=1, sample_weight=weight))
+    return out
+
+
+def why_undefined(metrics: dict[str, float], counts: JointCounts, attributes: str) -> str:
+    """Say in one line why values of a record are undefined; empty where all are defined."""
+    missing = [get_metric(name) for name, value in metrics.items() if np.isnan(value)]
+    if not missing:
+        return ""
+    one = tested(counts, attributes)
+    reasons = (m.undefined(one) for m in missing if m.needs == "counts")
+    return "; ".join(dict.fromkeys(r or "0 / 0" for r in reasons))
+
+
+def measure_mutation(
+    counts: Counts,
+    *,
+    label: Any,
+    repetitions: int,
+    seed: Sequence[int | str],
+    weighted: Counts | None = None,
+) -> list[dict[str, float]]:
+    """Mutate predictions and average every metric of counts, degree by degree.
+
+    The size of a signed gap is averaged beside it: the mean of absolute values is what a baseline
+    is made of, and it is not the absolute value of the mean.
+
+    Parameters
+    ----------
+    counts : Counts
+        The original predictions by the attribute under test.
+    label : label or "random"
+        What overwritten predictions become.
+    repetitions : int
+        Draws per degree.
+    seed : sequence of int or str
+        What the draws depend on.
+    weighted : Counts, optional
+        The same with weights, to measure gaps with.
+    """
+    numbers = [zlib.crc32(s.encode()) if isinstance(s, str) else s for s in seed]
+    names = count_metrics()
+    gaps = [n for n in names if get_metric(n).kind == "group"]
+    parts = [(counts, [n for n in names if n not in gaps]), (weighted or counts, gaps)]
+    if weighted is None:
+        parts = [(counts, list(names))]
+    drawn: dict[str, Floats] = {}
+    with np.errstate(all="ignore"):
+        for held, wanted in parts:
+            drawn |= mutation_values(
+                held,
+                wanted,
+                strategy=label,
+                repetitions=repetitions,
+                random_state=np.random.default_rng(numbers),
+            )
+        means = {}
+        for name in names:
+            means[name] = mean_of_draws(drawn[name])
+            if _has_size(get_metric(name)):
+                means[magnitude(name)] = mean_of_draws(np.abs(drawn[name]))
+    size = len(next(iter(means.values())))
+    return [{name: float(v[i]) for name, v in means.items()} for i in range(size)]
+
+
+def _has_size(metric: Metric) -> bool:
+    return metric.signed and metric.goal == "zero"
+
+
+def without_weights(counts: Counts) -> Counts:
+    """Give the counts of rows alone."""
+    return replace(counts, w=None, w2=None)

@@ -1,0 +1,148 @@
+"""What a trial measures of tails: the counterfactual discrimination of all rows, by group.
+
+Measured on every row that the preparation keeps, whichever part of the split it is in, as in
+Monjezi et al. (2025): no labels are needed. Both readings of a tail are kept, the paper's (a
+generalised extreme value law of the 50 largest values) and ours (peaks over a threshold, the same
+horizon for both groups), so that a table can be made of either without running anything again.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.counterfactual.extremes import PAPER_K, extremes
+from isonomy.counterfactual.search import _passes
+from isonomy.mitigators import MITIGATORS
+from isonomy.mitigators.ecd_fair import location
+from isonomy.study.bench import Bench, Outputs
+from isonomy.study.record import split_variant
+from isonomy.study.spec import Method
+
+__all__ = ["HORIZONS", "QUANTILES", "SIDES", "run_with_tails", "side_metrics", "tail_metrics"]
+
+Floats = NDArray[np.float64]
+
+SIDES = ("privileged", "unprivileged")
+"""The two groups; a metric of one ends in ``_privileged`` or ``_unprivileged``."""
+
+HORIZONS = (500, 1000, 2000)
+"""Queries that return levels are given for: those of the paper's Table I."""
+
+QUANTILES = (0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
+"""Per cent; what is kept of the values themselves."""
+
+
+def side_metrics(cd: Floats) -> dict[str, float]:
+    """Describe the counterfactual discrimination of one group in numbers.
+
+    Parameters
+    ----------
+    cd : array
+        One value per row of the group.
+
+    Returns
+    -------
+    dict of str to float
+        ``cd_rows``, ``cd_mean``, ``cd_cvar``, ``cd_max`` and ``cd_p0`` to ``cd_p100``;
+        ``tail_distinct``, how many different values there are among the 50 largest, and
+        ``tail_threshold``, the next one; ``gev_location``, ``gev_scale``, ``gev_shape`` and
+        ``gev_error`` (1.96 standard errors of the location) of the paper's law; ``gpd_scale``,
+        ``gpd_shape`` and its 95 % limits ``gpd_low`` and ``gpd_high`` of the peaks over a
+        threshold, ``level_500`` to ``level_2000``; ``cv_raw`` and ``cv_residual``, 1 where the
+        coefficients of variation pass the paper's test and the correct one. Where no law can be
+        fitted its scale and shape are undefined; for the location see
+        :func:`isonomy.mitigators.ecd_fair.location`.
+
+    Examples
+    --------
+    >>> told = side_metrics(np.linspace(-0.1, 0.1, 2001))
+    >>> told["cd_max"], round(told["level_1000"], 3), told["tail_distinct"]
+    (0.1, 0.1, 50.0)
+    """
+    found = extremes(cd, horizons=HORIZONS, resamples=0)
+    percentiles = np.percentile(cd, QUANTILES)
+    out = {f"cd_p{q}": float(v) for q, v in zip(QUANTILES, percentiles, strict=True)}
+    out |= {
+        "cd_rows": float(found.rows),
+        "cd_mean": found.acd.value,
+        "cd_cvar": found.cvar.value,
+        "cd_max": found.largest,
+        "tail_distinct": float(len(np.unique(found.values[:PAPER_K]))),
+        "tail_threshold": float(found.values[min(PAPER_K, found.rows - 1)]),
+        "gev_location": location(found),
+    }
+    law, peaks = found.paper, found.fit
+    none = float("nan")
+    out |= {
+        "gev_scale": none if law is None else float(law.scale),
+        "gev_shape": none if law is None else float(law.shape),
+        "gev_error": none if law is None else 1.96 * float(law.se[0]),
+        "gpd_scale": none if peaks is None else float(peaks.scale),
+        "gpd_shape": none if peaks is None else float(peaks.shape),
+    }
+    low, high = (none, none) if peaks is None else peaks.interval("shape")
+    out |= {"gpd_low": float(low), "gpd_high": float(high)}
+    out |= {f"level_{m}": level.value for m, level in found.levels.items()}
+    out["cv_raw"] = float(_passes(cd, 10, PAPER_K, "raw"))
+    out["cv_residual"] = float(_passes(cd, 10, PAPER_K, "residual"))
+    return out
+
+
+def tail_metrics(privileged: Floats, unprivileged: Floats) -> dict[str, float]:
+    """Describe both groups, and what the unprivileged differ by from the privileged.
+
+    Parameters
+    ----------
+    privileged, unprivileged : array
+        Counterfactual discrimination of the rows of each group.
+
+    Returns
+    -------
+    dict of str to float
+        ``acd``, ``cvar``, ``ecd`` (locations, as in the paper) and ``ecd_1000`` (levels of 1,000
+        queries), and the numbers of :func:`side_metrics` with the side behind their names.
+
+    Examples
+    --------
+    >>> told = tail_metrics(np.linspace(-0.3, -0.1, 500), np.linspace(0.1, 0.3, 500))
+    >>> round(told["acd"], 3), round(told["ecd_1000"], 3), told["cd_rows_privileged"]
+    (0.4, 0.4, 500.0)
+    """
+    told = [side_metrics(cd) for cd in (privileged, unprivileged)]
+    out = {
+        name: told[1][of] - told[0][of]
+        for name, of in (
+            ("acd", "cd_mean"),
+            ("cvar", "cd_cvar"),
+            ("ecd", "gev_location"),
+            ("ecd_1000", "level_1000"),
+        )
+    }
+    for side, metrics in zip(SIDES, told, strict=True):
+        out |= {f"{name}_{side}": value for name, value in metrics.items()}
+    return out
+
+
+def run_with_tails(bench: Bench, method: Method, model: str) -> tuple[Outputs, dict[str, float]]:
+    """Fit a method by itself; give its predictions of the test rows and the tails of all rows."""
+    kind = MITIGATORS[split_variant(method.mitigator)[0]]
+    ready = bench.ready
+    parts = [p for p in (ready.train, ready.validation, ready.test) if p is not None]
+    X = np.concatenate([p.X for p in parts])
+    s = np.concatenate([p.s for p in parts])
+    if kind.name == "unmitigated":
+        calibrated = not hasattr(bench.learner(model), "predict_proba")
+        fitted: Any = bench.fitted(model, calibrated=calibrated)
+        given = bench.on_test(model, calibrated=calibrated)
+    else:
+        fitted = bench.make(method, model)
+        given = bench._plain(fitted)
+    told = getattr(fitted, "needs_sensitive_at_predict", False)
+
+    def scores(table: Floats, groups: NDArray[Any]) -> Floats:
+        more = {"sensitive_features": groups} if told else {}
+        return np.asarray(fitted.predict_proba(table, **more)[:, 1], dtype=np.float64)
+
+    cd = scores(ready.flipped(X), 1 - s) - scores(X, s)
+    return given, tail_metrics(cd[s == 1], cd[s == 0])

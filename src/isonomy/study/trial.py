@@ -1,0 +1,240 @@
+"""Run one trial: every model and method of one split, each thing done once."""
+
+import os
+import platform
+import time
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from isonomy.errors import IsonomyWarning, NotApplicable
+from isonomy.models import FitMeter, metered_fits
+from isonomy.study.bench import Bench, Outputs
+from isonomy.study.measure import (
+    measure_counts,
+    measure_mutation,
+    measure_rows,
+    tested,
+    why_undefined,
+    without_weights,
+)
+from isonomy.study.plan import Trial, keys
+from isonomy.study.record import Record
+from isonomy.study.spec import Method, Study
+from isonomy.study.tails import run_with_tails
+
+__all__ = ["run_trial"]
+
+
+def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -> list[Record]:
+    """Run the models and methods of a trial and measure what comes out.
+
+    Pure: the same study and trial give the same records (but for time and host), whatever else is
+    run beside them. A method that does not apply is skipped and one that breaks has failed, with
+    the reason; the others go on.
+
+    Parameters
+    ----------
+    study : Study
+        What is run.
+    trial : Trial
+        Which split of which task.
+    only : collection of str, optional
+        The keys (see :func:`isonomy.study.keys`) that are still missing; all when None.
+
+    Returns
+    -------
+    list of Record
+        One per (model, method), and one per (model, degree) of a mutation baseline.
+
+    Examples
+    --------
+    >>> study = Study(
+    ...     "demo", ["synthetic(n=400)/group"], ["lr"], ["unmitigated", "reweighing", "mutation"]
+    ... )
+    >>> records = run_trial(study, Trial("synthetic(n=400)", "group", 0))
+    >>> [r.mitigator for r in records][:3]
+    ['unmitigated', 'reweighing', 'mutation(strategy=majority, degree=0)']
+    >>> records[0].metrics["accuracy"] > 0.5, records[0].counts.n.sum()
+    (True, np.float64(120.0))
+    """
+    named = {row: key for key, row in keys(study, trial).items()}
+    wanted = set(named.values() if only is None else only)
+    with warnings.catch_warnings(), metered_fits() as meter:
+        # the studies' learners stop unconverged by design; one-sided predictions show in counts
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", IsonomyWarning)
+        run = _Run(study, trial, named, wanted, meter)
+        done = [result for part in run.parts() for result in part]
+        return run.measured(done)
+
+
+@dataclass
+class _Result:
+    """A record in the making."""
+
+    record: Record
+    bench: Bench | None = None
+    outputs: Outputs | None = None
+    tails: dict[str, float] = field(default_factory=dict)
+
+
+class _Run:
+    """One trial under way."""
+
+    def __init__(
+        self,
+        study: Study,
+        trial: Trial,
+        named: dict[tuple[str, str], str],
+        wanted: set[str],
+        meter: FitMeter,
+    ) -> None:
+        self.study, self.trial, self.named, self.wanted = study, trial, named, wanted
+        self.meter = meter
+        self.benches: dict[tuple[str, str], Bench | Exception] = {}
+        self.host = platform.node() or os.name
+        self.mark = self._clock()
+
+    def _clock(self) -> tuple[float, float, float]:
+        return time.perf_counter(), time.process_time(), self.meter.cpu
+
+    def _charge(self, results: list[_Result]) -> None:
+        """Book what has been spent since the last booking, evenly on some records."""
+        now, before = self._clock(), self.mark
+        self.mark = now
+        wall, cpu, fit = (np.subtract(now, before) / max(len(results), 1)).tolist()
+        for result in results:
+            record = result.record
+            result.record = replace(
+                record,
+                seconds=record.seconds + wall,
+                cpu=record.cpu + cpu,
+                fit_cpu=record.fit_cpu + fit,
+            )
+
+    def parts(self) -> Iterator[list[_Result]]:
+        """Run method by method, and for each model by model: transforms are kept so long."""
+        for model, method in self.study.rows(self.trial.task):
+            labels = [x for x in method.labels if self.named[model, x] in self.wanted]
+            if not labels:
+                continue
+            try:
+                if method.is_baseline:
+                    part = self._mutated(model, method, labels)
+                else:
+                    part = [self._mitigated(model, method)]
+            except Exception as error:
+                status = "skipped" if isinstance(error, NotApplicable) else "failed"
+                part = [
+                    _Result(self._record(model, method, x, status=status, reason=_told(error)))
+                    for x in labels
+                ]
+            self._charge(part[:1])
+            yield part
+
+    def _bench(self, method: Method) -> Bench:
+        key = self.study.preparation_of(method)
+        if key not in self.benches:
+            try:
+                self.benches[key] = Bench(self.study, self.trial, *key)
+            except Exception as error:
+                self.benches[key] = error
+        bench = self.benches[key]
+        if isinstance(bench, Exception):
+            raise bench
+        return bench
+
+    def _record(
+        self, model: str, method: Method, label: str, status: str = "ok", reason: str = ""
+    ) -> Record:
+        preparation, splitter = self.study.preparation_of(method)
+        return Record(
+            study=self.study.name,
+            dataset=self.trial.dataset,
+            attributes=self.trial.attributes,
+            model=model,
+            mitigator=label,
+            repeat=self.trial.repeat,
+            status=status,
+            reason=reason,
+            key=self.named[model, label],
+            preparation=preparation,
+            splitter=splitter,
+            host=self.host,
+        )
+
+    def _mitigated(self, model: str, method: Method) -> _Result:
+        bench = self._bench(method)
+        base = bench.base(model)
+        given, tails = (
+            run_with_tails(bench, method, model)
+            if self.study.tails
+            else (bench.run(method, model), {})
+        )
+        record = replace(
+            self._record(model, method, method.label),
+            rows=bench.rows,
+            counts=bench.count(base.labels, given.labels),
+        )
+        return _Result(record, bench, given, tails)
+
+    def _mutated(self, model: str, method: Method, labels: list[str]) -> list[_Result]:
+        bench, how = self._bench(method), method.mutation
+        base = bench.base(model)
+        survey = bench.ready.test.weight if how["weights"] == "gaps" else None
+        joint = bench.count(base.labels, base.labels, weight=survey)
+        counts = tested(joint, self.trial.attributes)
+        strategy = how["strategy"]
+        label = {"majority": bench.majority, "minority": 1 - bench.majority}.get(strategy, strategy)
+        weighted = counts if survey is not None else None
+        points = measure_mutation(
+            counts if weighted is None else without_weights(counts),
+            label=label,
+            repetitions=int(how["repetitions"]),
+            seed=(self.study.seed, self.trial.repeat, self.trial.dataset, model, strategy),
+            weighted=weighted,
+        )
+        part = []
+        for i, (name, metrics) in enumerate(zip(method.labels, points, strict=True)):
+            if name not in labels:
+                continue
+            record = replace(
+                self._record(model, method, name),
+                rows=bench.rows,
+                metrics=metrics,
+                # the original model is degree 0; from its counts all degrees can be drawn again
+                counts=joint if i == 0 else None,
+            )
+            part.append(_Result(record))
+        return part
+
+    def measured(self, done: list[_Result]) -> list[Record]:
+        """Compute all metrics of all records; their cost is shared out evenly."""
+        open_ = [result for result in done if result.outputs is not None]
+        joint = [r.record.counts for r in open_ if r.record.counts is not None]
+        of_counts = measure_counts(joint, self.trial.attributes)
+        for result, metrics in zip(open_, of_counts, strict=True):
+            bench, given, counts = result.bench, result.outputs, result.record.counts
+            assert bench is not None
+            assert given is not None
+            assert counts is not None
+            near = bench.near() if len(bench.y_test) >= 5 else None
+            metrics |= measure_rows(bench.y_test, given.labels, given.scores, near, bench.w_test)
+            reason = why_undefined(metrics, counts, self.trial.attributes)
+            metrics |= result.tails
+            result.record = replace(result.record, metrics=metrics, reason=reason)
+        self._charge(done)
+        return [result.record for result in done]
+
+
+def _told(error: Exception) -> str:
+    """Give the reason in one line: what our own errors say, and the kind of any other."""
+    words = " ".join(str(error).split())
+    kind = type(error).__name__
+    if isinstance(error, NotApplicable):
+        return words or kind
+    return f"{kind}: {words}" if words else kind

@@ -1,0 +1,171 @@
+"""Every backend gives the same, on real engines, whatever becomes of its workers."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isonomy.errors import InputError, MissingExtra
+from isonomy.study import backends
+from isonomy.study._guard import Failure, Guard
+from isonomy.study._sandbox import Died, Sandbox, memory_of, pickled
+from isonomy.study.backends import BACKENDS, make_backend
+from tests.unit.study.engines import engine, importable, workloads
+
+__all__ = ["importable"]
+
+ORDINARY = [("ok", k) for k in range(6)]
+DIED = Failure("failed", "Its process ended twice under it (killed by SIGKILL).")
+
+
+def run(name: str, items: list[Any], **options: Any) -> dict[Any, Any]:
+    if name != "serial":
+        options.setdefault("workers", 2)
+    with engine(name):
+        found = list(make_backend(name, **options).run(workloads().work, items))
+    assert Counter(item for item, _ in found) == Counter(items)
+    return dict(found)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_accidents_harm_nobody_else(name: str, tmp_path: Path) -> None:
+    """A worker is killed, a trial raises, another always kills its worker: the rest is as ever."""
+    once = ("die_once", str(tmp_path / name))
+    items = [*ORDINARY[:3], once, ("raise", 1), ("die", 0), ("print", 0), *ORDINARY[3:]]
+    # without limits a serial run has no second process that could die instead of it
+    found = run(name, items, **({"time_limit": 60.0} if name == "serial" else {}))
+    for item in [*ORDINARY, ("print", 0), once]:
+        assert found[item] == workloads().work(item)  # bit for bit
+    assert found["raise", 1] == Failure("failed", "ValueError: trial 1 is impossible")
+    assert found["die", 0] == DIED
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_limits(name: str) -> None:
+    """Trials that sleep, burn or take all memory are ended; the others are not disturbed."""
+    items = [("sleep", 0), *ORDINARY[:2], ("burn", 0), ("allocate", 0), ("threads", 0), ("die", 0)]
+    found = run(name, items, time_limit=4.0, memory_limit=250 * 2**20)
+    late = Failure("timeout", "It took longer than the time limit of 4 s.")
+    assert found["sleep", 0] == late
+    assert found["burn", 0] == late
+    big = Failure("failed", "Its process needed more memory than the limit of 250 MiB.")
+    assert found["allocate", 0] == big
+    assert found["die", 0] == DIED
+    assert found["threads", 0] == [(1,)]
+    for item in ORDINARY[:2]:
+        assert found[item] == workloads().work(item)
+
+
+def test_serial_runs_here() -> None:
+    found = run("serial", [("pid", 0), ("raise", 2), ("threads", 0)])
+    assert found["pid", 0] == [(os.getpid(),)]
+    assert found["raise", 2].trace.startswith("Traceback")
+    assert found["threads", 0] == [(1,)]
+
+
+def test_processes_are_others_and_stay() -> None:
+    items = [("pid", k) for k in range(6)]
+    pids = {found[0][0] for found in run("loky", items).values()}
+    assert len(pids) == 2
+    assert os.getpid() not in pids
+    limited = {found[0][0] for found in run("serial", items, time_limit=60.0).values()}
+    assert len(limited) == 1  # data would be loaded once
+    assert os.getpid() not in limited
+
+
+@pytest.fixture
+def dask_cluster() -> Iterator[str]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        engine("dask"),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+    ):
+        yield cluster.scheduler_address
+
+
+def test_dask_cluster_that_is_already_there(dask_cluster: str, tmp_path: Path) -> None:
+    """Its scheduler has its own idea of how often a task may lose its worker."""
+    once = ("die_once", str(tmp_path / "once"))
+    found = run("dask", [*ORDINARY, once], workers=None, scheduler=dask_cluster)
+    for item in [*ORDINARY, once]:
+        assert found[item] == workloads().work(item)
+
+
+def test_ray_that_the_caller_has_started() -> None:
+    ray = pytest.importorskip("ray")
+    with engine("ray"):
+        ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+        try:
+            found = run("ray", ORDINARY[:2])
+            assert ray.is_initialized()
+        finally:
+            ray.shutdown()
+    assert found == {item: workloads().work(item) for item in ORDINARY[:2]}
+
+
+def test_a_stream_can_be_left(tmp_path: Path) -> None:
+    stream = make_backend("loky", workers=2).run(workloads().work, [("pid", k) for k in range(50)])
+    _, first = next(stream)
+    stream.close()
+    assert memory_of(first[0][0]) == 0  # the workers are gone
+
+
+# ---- the sandbox --------------------------------------------------------------------------------
+
+
+def test_sandbox_says_how_it_died() -> None:
+    box = Sandbox(pickled(workloads().work))
+    assert box.run(("ok", 1), None, None) == ("done", workloads().work(("ok", 1)))
+    assert box.run(("die", 1), None, None) == Died("killed by SIGKILL")
+    assert box.run(("ok", 2), None, None)[0] == "done"  # started anew
+    box.stop()
+    broken = Sandbox(b"no pickle")
+    assert broken.run(1, None, None)[:2] == ("raised", "UnpicklingError: invalid load key, 'n'.")
+    broken.stop()
+
+
+def test_functions_of_a_script_travel() -> None:
+    factor = 3
+    guard = Guard(lambda k: [factor * k], seconds=60)
+    assert guard(4) == [12]
+
+
+def test_memory_of_a_process() -> None:
+    assert 2**20 < memory_of(os.getpid()) < 2**40
+    assert memory_of(2**22 + 1) == 0
+
+
+# ---- words --------------------------------------------------------------------------------------
+
+
+def test_refuses_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="no backend 'dusk'; did you mean 'dask'"):
+        make_backend("dusk")
+    with pytest.raises(InputError, match="workers must be at least 1; got 0"):
+        make_backend("loky", workers=0)
+    with pytest.raises(InputError, match="'loky' runs on this machine and takes no scheduler"):
+        make_backend("loky", scheduler="tcp://there:8786")
+    with pytest.raises(InputError, match="A time limit must be above 0; got 0"):
+        make_backend("serial", time_limit=0)
+    with pytest.raises(InputError, match="A memory limit must be above 0; got -1"):
+        make_backend("serial", memory_limit=-1)
+
+    def missing(module: str, *, extra: str, purpose: str) -> Any:
+        raise MissingExtra(f"{purpose} needs {module}, which is not installed: {extra}")
+
+    monkeypatch.setattr(backends, "optional", missing)
+    with pytest.raises(MissingExtra, match="The backend 'ray' needs ray"):
+        next(make_backend("ray").run(list, [1]))
+
+
+def test_a_dask_scheduler_that_is_not_there() -> None:
+    with (
+        engine("dask"),
+        pytest.raises(InputError, match=r"A Dask scheduler must answer at 'tcp://127.0.0.1:1'"),
+    ):
+        next(make_backend("dask", scheduler="tcp://127.0.0.1:1").run(list, [1]))
