@@ -8,33 +8,24 @@ Runs every registered method of the study on the shipped tasks with logistic reg
 counts (group, label, prediction) per seed, so that a second run only adds what is missing. The
 table goes to ``benchmarks/fidelity.md``.
 
-Done once and shared: the encoding per dataset, the scaled split and the unmitigated model with
-its scores per seed (both protected attributes of a dataset meet the same rows), so that a
-post-processor costs nothing but itself.
+The runs are trials of the study ``chen_2022`` (``isonomy.study.run_trial``), limited to what is
+missing.
 """
 
 import argparse
 import json
-import time
-import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.compose import make_column_transformer
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
-from isonomy.data import encode, load, make_splits
-from isonomy.errors import IsonomyWarning
-from isonomy.mitigators import MITIGATORS, PreProcessor, make_mitigator
-from isonomy.mitigators.optimized_preprocessing import ADULT, COMPAS, GERMAN
-from isonomy.models import fit_model, make_model
+from isonomy.mitigators import MITIGATORS
 from isonomy.stats import holm
+from isonomy.studies import load_study
+from isonomy.study import keys, plan, run_trial
+from isonomy.study.measure import tested
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = ROOT.parent / "shared" / "published" / "chen" / "Results"
@@ -83,7 +74,6 @@ METRICS = [
     "eod",
     "erd",
 ]
-COARSE = {"adult": ADULT, "compas": COMPAS, "german": GERMAN}
 FEWEST_SEEDS = 8
 LEVEL = 0.01
 LEARNER = "legacy-lr"  # a new name here makes every stored run an old one
@@ -103,139 +93,40 @@ def learner_of(method: str) -> str:
 # ---- running ------------------------------------------------------------------------------------
 
 
-@dataclass
-class Shared:
-    """What all methods of one dataset and seed have in common."""
-
-    ready: dict[str, Any]  # attribute -> Prepared
-    seed: int
-    drawn: int  # rows that the study's split drew from the seed before any method did
-
-    def __post_init__(self) -> None:
-        first = next(iter(self.ready.values()))
-        self.model = fit_model(make_model("lr", "chen"), first.X_train, first.y_train)
-        self.scores = [self.model.predict_proba(X)[:, 1] for X in (first.X_train, first.X_test)]
-        self.labels = [self.model.predict(X).astype(int) for X in (first.X_train, first.X_test)]
-
-    def rng(self) -> np.random.RandomState:
-        """Give the study's random numbers as they stood after the split."""
-        rng = np.random.RandomState(self.seed)
-        rng.permutation(self.drawn)
-        return rng
-
-
-def run(spec: str, shared: Shared, attribute: str, learner: str = "lr") -> np.ndarray:
-    """Run one method on one split and count (group, label, prediction)."""
-    ready = shared.ready[attribute]
-    # Forests and linear SVMs draw random numbers of their own; the study's cannot be replayed.
-    base = make_model(learner, "chen", random_state=shared.seed)
-    # The study declares both protected columns as categories, whichever of them is under test.
-    categories = sorted(ready.columns.values())
-    options = {"categorical": categories} if name_of(spec) == "fair_smote" else {}
-    X, y, s = ready.X_train, ready.y_train.astype(int), ready.s_train.astype(int)
-    method = make_mitigator(
-        spec,
-        base,
-        protocol="as_published",
-        privileged=1,
-        favorable=1,
-        sensitive_columns=[ready.sensitive_column],
-        random_state=shared.rng(),
-        **options,
-    )
-    s_test = ready.s_test.astype(int)
-    if method.name == "unmitigated":
-        labels = shared.labels[1]
-    elif isinstance(method, PreProcessor) and type(method)._fit is PreProcessor._fit:
-        X, y, _, w = method.resample(X, y, s)
-        model = fit_model(base, X, y, w)
-        labels = model.predict(method.transform(ready.X_test, s_test))
-    elif method.stage == "post":
-        method.fit_scores(shared.scores[0], shared.labels[0], y, s)
-        labels = method.adjust(shared.scores[1], shared.labels[1], s_test)
-    else:
-        method.fit(X, y, sensitive_features=s)
-        given = s_test if method.needs_sensitive_at_predict else None
-        labels = method.predict(ready.X_test, sensitive_features=given)
-    return count(s_test, ready.y_test, labels)
-
-
-def run_coarse(dataset: str, encoded: Any, split: Any, attribute: str) -> np.ndarray:
-    """Run optimized pre-processing, which the study did on AIF360's coarse sets."""
-    ready = encoded.at(split, attribute)
-    rng = np.random.RandomState(split.repeat)
-    rng.permutation(len(ready.train) + len(ready.test))
-    method = make_mitigator(
-        "optimized_preprocessing",
-        protocol="as_published",
-        distortion=COARSE[dataset],
-        epsilon=0.1 if (dataset, attribute) == ("german", "age") else 0.05,
-        sensitive_columns=attribute,
-        random_state=rng,
-    )
-    s = ready.s_train.astype(int)
-    X, y, _, _ = method.resample(ready.train.frame, ready.y_train.astype(int), s)
-    words = list(X.select_dtypes("category").columns)
-    one_hot = (OneHotEncoder(handle_unknown="ignore"), words)
-    model = make_pipeline(
-        make_column_transformer(one_hot, remainder="passthrough"), make_model("lr", "chen")
-    )
-    labels = model.fit(X, y).predict(ready.test.frame)
-    return count(ready.s_test, ready.y_test, labels)
-
-
-def count(s: np.ndarray, y: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    cell = np.asarray(s, int) * 4 + np.asarray(y, int) * 2 + np.asarray(labels, int)
-    return np.bincount(cell, minlength=8)
-
-
 def run_all(methods: dict[str, str], tasks: list[str], seeds: int) -> None:
-    """Run what is not in the store yet, one seed of one dataset at a time."""
+    """Run what is not in the store yet, one seed of one task at a time."""
     done = {key for key, _ in stored()}
     STORE.parent.mkdir(parents=True, exist_ok=True)
-    datasets = list(dict.fromkeys(task.split("_")[0] for task in reversed(tasks)))  # small first
-    with STORE.open("a", encoding="utf-8") as store, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", IsonomyWarning)
-        for dataset in datasets:
-            attributes = [t.split("_")[1] for t in tasks if t.startswith(dataset)]
-            for preparation, splitter in (("chen", "chen"), ("coarse", "aif360")):
-                mine = {
-                    m: spec
-                    for m, spec in methods.items()
-                    if (m == "op") == (preparation == "coarse")
-                }
-                todo = [
-                    (m, spec, a, seed)
-                    for seed in range(seeds)
-                    for m, spec in mine.items()
-                    for a in attributes
-                    if key_of(m, spec, f"{dataset}_{a}", seed) not in done
-                ]
-                if not todo:
+    wanted = [task.replace("_", "/") for task in reversed(tasks)]  # small first
+    study = load_study("chen_2022").with_(tasks=wanted, repeats=seeds)
+    with STORE.open("a", encoding="utf-8") as store:
+        for trial in plan(study):
+            task = str(trial.task).replace("/", "_")
+            todo = {
+                (learner_of(m), label_of(spec)): key
+                for m, spec in methods.items()
+                if (key := key_of(m, spec, task, trial.repeat)) not in done
+            }
+            only = [key for key, row in keys(study, trial).items() if row in todo]
+            for record in run_trial(study, trial, only):
+                if record.counts is None:
+                    print(f"{trial} {record.mitigator}: {record.status}, {record.reason}")
                     continue
-                data = load(dataset)
-                encoded = encode(data, preparation)
-                splits = make_splits(data, seeds, splitter=splitter, rows=encoded.rows)
-                last: Shared | None = None
-                for m, spec, a, seed in todo:
-                    started = time.process_time()
-                    if m == "op":
-                        cells = run_coarse(dataset, encoded, splits[seed], a)
-                    else:
-                        if last is None or last.seed != seed:
-                            ready = {b: encoded.at(splits[seed], b) for b in attributes}
-                            last = Shared(ready, seed, len(encoded.rows))
-                        cells = run(spec, last, a, learner_of(m))
-                    line = {
-                        "key": key_of(m, spec, f"{dataset}_{a}", seed),
-                        "counts": cells.tolist(),
-                        "cpu": round(time.process_time() - started, 4),
-                    }
-                    store.write(json.dumps(line) + "\n")
-                    store.flush()
-                    if m == next(iter(mine)) and a == attributes[0] and seed % 10 == 0:
-                        print(f"{dataset} {preparation} seed {seed}", flush=True)
+                cells = tested(record.counts, trial.attributes).by_privilege().n
+                line = {
+                    "key": todo[record.model, record.mitigator],
+                    "counts": cells.astype(int).ravel().tolist(),
+                    "cpu": round(record.cpu, 4),
+                }
+                store.write(json.dumps(line) + "\n")
+            store.flush()
+            if only and trial.repeat % 10 == 0:
+                print(trial, flush=True)
+
+
+def label_of(spec: str) -> str:
+    """Give the study's name of a method: Fair-SMOTE has one for both of its variants."""
+    return "fair_smote" if name_of(spec) == "fair_smote" else spec
 
 
 def key_of(method: str, spec: str, task: str, seed: int) -> str:

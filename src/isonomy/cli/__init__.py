@@ -29,6 +29,7 @@ GROUPS: tuple[str, ...] = (
     "published",
     "study",
     "study_tables",
+    "tail",
     "tradeoff",
     "tune",
 )

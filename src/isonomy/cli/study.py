@@ -82,6 +82,9 @@ def run_command(
     time_limit: float | None = _TIME,
     memory_limit: str | None = _MEMORY,
     retry: bool = _RETRY,
+    table: str | None = typer.Option(
+        None, "--table", help="Then print this table of the paper (see `isonomy study tables`)."
+    ),
 ) -> None:
     """Run a study, or what is missing of it.
 
@@ -101,16 +104,29 @@ def run_command(
         "protocol": protocol,
     }
     study = study.with_(**{k: v for k, v in changes.items() if v not in (None, [], ())})
-    _run(
-        study,
-        out or f"{_OUT}/{study.name}",
-        backend=backend,
-        workers=workers,
-        scheduler=scheduler,
-        time_limit=time_limit,
-        memory_limit=read_size(memory_limit),
-        retry=retry,
-    )
+    folder = out or f"{_OUT}/{study.name}"
+    code = 0
+    try:
+        _run(
+            study,
+            folder,
+            backend=backend,
+            workers=workers,
+            scheduler=scheduler,
+            time_limit=time_limit,
+            memory_limit=read_size(memory_limit),
+            retry=retry,
+        )
+    except typer.Exit as end:  # what has failed does not keep the rest from being shown
+        code = end.exit_code
+        if code != 1:
+            raise
+    if table is not None:
+        from isonomy.cli.study_tables import show_tables
+
+        show_tables(open_store(folder), [table])
+    if code:
+        raise typer.Exit(code)
 
 
 @study_app.command("resume")
@@ -288,7 +304,7 @@ def read_size(text: str | None) -> int | None:
 
 
 def open_store(folder: str | None) -> "Store":
-    """Open the run of a folder, or of a study's name in out/; the only one when None."""
+    """Open the run that a user names by its folder or by its study."""
     from isonomy.study import Store
 
     if folder is None:

@@ -1,5 +1,7 @@
 """``isonomy study tables`` and ``compare``: a paper's tables from our runs, beside the published."""
 
+import inspect
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from isonomy.studies.compare import Comparison
     from isonomy.study import Store
 
-__all__ = ["compare_command", "register", "tables_command"]
+__all__ = ["compare_command", "register", "show_tables", "tables_command"]
 
 _FOLDER = typer.Argument(..., help="The folder of a run (out/NAME), or the study's name.")
 _JSON = typer.Option(None, "--json", help="Write the result as data; - is standard output.")
@@ -34,6 +36,9 @@ def tables_command(
     table: list[str] = typer.Option(
         [], "--table", help="Such as table4, 4, fig5 or all; may be repeated; listed without."
     ),
+    reading: str | None = typer.Option(
+        None, "--reading", help="as_published or corrected, where a table has both."
+    ),
     digits: int | None = typer.Option(
         None, "--digits", min=0, max=12, help="Decimals to show; shares are per cents without."
     ),
@@ -45,14 +50,33 @@ def tables_command(
     """Make a paper's tables and figures from our own runs of its study."""
     check_writable(json_file)
     check_writable(html_file, option="--html")
+    show_tables(
+        open_store(folder),
+        table,
+        reading=reading,
+        digits=digits,
+        json_file=json_file,
+        html_file=html_file,
+    )
+
+
+def show_tables(
+    store: "Store",
+    tables: Sequence[str],
+    *,
+    reading: str | None = None,
+    digits: int | None = None,
+    json_file: str | None = None,
+    html_file: str | None = None,
+) -> None:
+    """Print tables of a store's study, or what can be made of it where none is named."""
     from isonomy.studies import study_module, table_name
 
-    store = open_store(folder)
     paper = _paper(store)
     module = study_module(paper)
     wanted = [
         name
-        for word in table
+        for word in tables
         for name in (module.TABLES if word == "all" else [table_name(word, module.TABLES)])
     ]
     with messages().status(f"reading {store.path} ..."):
@@ -64,15 +88,17 @@ def tables_command(
         if json_file:
             write_json(json_file, {"study": store.name, "tables": listing})
         show_listing(screen, frame, listing, "this run")
-        screen.print(f"Make one, or all: isonomy study tables {folder} --table NAME")
+        screen.print(f"Make one, or all: isonomy study tables {store.path} --table NAME")
         return
-    made, left = _made(module, wanted, frame, parts, everything="all" in table)
+    made, left = _made(module, wanted, frame, parts, reading, everything="all" in tables)
     for result in made:
         show_table(screen, result, digits)
         screen.print()
     for note in left:
         screen.print(f"[yellow]Note[/yellow] {note}", soft_wrap=True)
-    if json_file:
+    if json_file and len(made) == 1 and not left:
+        write_json(json_file, {"study": store.name} | made[0].summary())
+    elif json_file:
         told = {"study": store.name, "tables": [t.summary() for t in made], "left_out": left}
         write_json(json_file, told)
     if html_file:
@@ -105,6 +131,11 @@ def compare_command(
 
     store = open_store(folder)
     paper = _paper(store)
+    if paper not in ("chen", "fairea"):
+        raise InputError(
+            f"Our runs are compared with those of chen_2022 and fairea_2021; {store.name} has no "
+            "published runs: see isonomy study tables."
+        )
     with messages().status(f"reading {store.path} ..."):
         ours = _frame(store, paper)
     with messages().status("comparing ..."):
@@ -130,17 +161,17 @@ def compare_command(
 def _paper(store: "Store") -> str:
     from isonomy.studies import STUDIES
 
-    papers = {module: paper for paper, module in STUDIES.items() if paper in ("chen", "fairea")}
+    papers = {study: paper for paper, study in STUDIES.items()}
     if store.name not in papers:
         raise InputError(
-            f"Tables are made of runs of {' and '.join(papers)}; {str(store.path)!r} holds "
+            f"Tables belong to a paper's study ({', '.join(papers)}); {str(store.path)!r} holds "
             f"{store.name!r}: ask it with isonomy study query."
         )
     return papers[store.name]
 
 
 def _frame(store: "Store", paper: str) -> "pd.DataFrame":
-    """Read only the metrics that the paper's tables are made of."""
+    """Read the metrics that the paper's tables are made of, where they are known, else all."""
     from isonomy.studies.compare import metrics_of
 
     # runs hold signed gaps, points of a baseline the mean of their sizes
@@ -151,7 +182,8 @@ def _frame(store: "Store", paper: str) -> "pd.DataFrame":
             f"The run must hold the metrics of the paper's tables; {absent[0]} is missing: add it "
             f"with isonomy study score {store.path} METRIC."
         )
-    return store.frame(metrics=list(dict.fromkeys(n for found in named.values() for n in found)))
+    wanted = list(dict.fromkeys(n for found in named.values() for n in found))
+    return store.frame(metrics=wanted or None)
 
 
 def _made(
@@ -159,28 +191,45 @@ def _made(
     wanted: list[str],
     frame: "pd.DataFrame",
     parts: frozenset[str],
+    reading: str | None,
     *,
     everything: bool,
 ) -> "tuple[list[PaperTable], list[str]]":
-    made, left = [], []
+    """Make tables; of all, those that cannot be made are left out with a note."""
+    made: list[PaperTable] = []
+    left: list[str] = []
     for name in dict.fromkeys(wanted):
-        missing = module.TABLES[name].needs - parts
-        if missing:
-            why = f"{name} needs {' and '.join(sorted(missing))}, which this run does not hold"
-            if not everything:
-                raise InputError(f"{why}; see what it gives without --table.")
-            left.append(f"{why}.")
-            continue
+        recipe = module.TABLES[name]
+        missing = recipe.needs - parts
         try:
-            if name == "findings":
-                made.append(module.findings(None, frame))
-            else:
-                made.append(module.TABLES[name].make(frame))
+            if missing:
+                raise InputError(
+                    f"{name} needs {' and '.join(sorted(missing))}, which this run does not hold; "
+                    "see what it gives without --table."
+                )
+            options = _options(recipe.make, name, reading, everything=everything)
+            # findings of some papers stand beside the authors' own runs, which come first
+            beside = "ours" in inspect.signature(recipe.make).parameters
+            given = (None, frame) if beside else (frame,)
+            with messages().status(f"making {name} ..."):
+                made.append(recipe.make(*given, **options))
         except InputError as error:
             if not everything:
                 raise
             left.append(f"{name} cannot be made: {error}")
     return made, left
+
+
+def _options(make: Any, name: str, reading: str | None, *, everything: bool) -> dict[str, Any]:
+    if reading is None:
+        return {}
+    if reading not in ("as_published", "corrected"):
+        raise InputError(f"--reading must be as_published or corrected; got {reading!r}.")
+    if "reading" in inspect.signature(make).parameters:
+        return {"reading": reading}
+    if everything:
+        return {}
+    raise InputError(f"{name} has one reading only; leave --reading out.")
 
 
 def _show(screen: Any, found: "Comparison") -> None:

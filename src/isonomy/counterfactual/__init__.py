@@ -1,6 +1,7 @@
 """Who is hurt: counterfactual pairs, their extremes, and the search for worse ones."""
 
 from isonomy.counterfactual.blackbox import CommandModel, load_function, load_model
+from isonomy.counterfactual.ctgan import Ctgan
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.ecd import EcdReport, GroupReport, counterfactual_discrimination
 from isonomy.counterfactual.extremes import (
@@ -24,12 +25,14 @@ from isonomy.counterfactual.quality import Quality, mds_points, quality
 from isonomy.counterfactual.scores import Scorer
 from isonomy.counterfactual.search import TailSample, tail_sample_search
 from isonomy.counterfactual.seek import Found, seek_tail
+from isonomy.counterfactual.tvae import Tvae
 
 __all__ = [
     "Attribute",
     "BaseGenerator",
     "BootstrapNoise",
     "CommandModel",
+    "Ctgan",
     "Domain",
     "EcdReport",
     "Estimate",
@@ -44,6 +47,7 @@ __all__ = [
     "Quality",
     "Scorer",
     "TailSample",
+    "Tvae",
     "conditional_value_at_risk",
     "counterfactual_discrimination",
     "exact_maximum",

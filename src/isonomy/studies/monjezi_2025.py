@@ -31,6 +31,7 @@ from isonomy.studies._monjezi_cases import (
     mitigated_of,
     outcomes_of,
     results_of,
+    task_of,
 )
 from isonomy.studies._monjezi_claims import PUBLISHED, Results, sentences
 from isonomy.studies._monjezi_example import fig1, fig2, table1
@@ -120,7 +121,7 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
             "or one value that a tenth of them share: no law is fitted, and the location is that "
             "quantile of them which a location is."
         )
-    notes += _missing(cases)
+    notes += _missing(frame, cases)
     return PaperTable(
         "table4",
         "Tails of counterfactual discrimination by group, " + reading.replace("_", " "),
@@ -139,12 +140,20 @@ def _cases(groups: pd.DataFrame) -> pd.MultiIndex:
     return pd.MultiIndex.from_arrays([model, task], names=["model", "task"])
 
 
-def _missing(cases: pd.DataFrame) -> list[str]:
-    """Say which tasks and models a frame does not hold."""
-    tasks = [t for t in TASKS if t not in cases.index.get_level_values("task")]
-    models = [m for m in MODELS if m not in cases.index.get_level_values("model")]
-    out = [f"Not held: {', '.join(tasks)}."] if tasks else []
-    return out + ([f"Not run: {', '.join(models)}."] if models else [])
+def _missing(frame: pd.DataFrame, cases: pd.DataFrame) -> list[str]:
+    """Say which tasks and models a frame does not hold, and why where it was tried."""
+    told: dict[str, str] = {}
+    bad = frame[(frame["status"] != "ok").to_numpy()]
+    tried = bad[["dataset", "attributes", "model", "reason"]].astype(str).drop_duplicates()
+    for dataset, attributes, model, reason in tried.itertuples(index=False):
+        told.setdefault(task_of(dataset, attributes) or "", reason)
+        told.setdefault(model, reason)
+    out = []
+    for word, names, level in (("held", [*TASKS], "task"), ("run", [*MODELS], "model")):
+        absent = [name for name in names if name not in cases.index.get_level_values(level)]
+        why = [f"{name} ({told[name]})" if name in told else name for name in absent]
+        out += [f"Not {word}: {'; '.join(why)}."] if why else []
+    return out
 
 
 # ---------------------------------------------------------------------- RQ3 and RQ4
@@ -343,8 +352,8 @@ def findings(frame: pd.DataFrame | None = None, *, reading: Reading = "corrected
         }
     )
     notes = list(_FINDING_NOTES)
-    if ours.cases is not None:
-        notes += [_OUR_NOTES[reading], *_missing(ours.cases)]
+    if frame is not None and ours.cases is not None:
+        notes += [_OUR_NOTES[reading], *_missing(frame, ours.cases)]
     title = "The paper's counted claims"
     return PaperTable("findings", title, data, len(data), "claims", tuple(notes))
 

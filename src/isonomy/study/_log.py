@@ -29,7 +29,7 @@ def read_batches(data: bytes, *, name: str = "log") -> tuple[list[dict[str, Any]
     --------
     >>> line = batch_line([{"key": "a"}])
     >>> read_batches(line + line[:-1])
-    ([{'key': 'a'}], 21)
+    ([{'key': 'a'}], 23)
     """
     docs: list[dict[str, Any]] = []
     good = start = 0

@@ -81,8 +81,8 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         "gpd_scale": none if peaks is None else float(peaks.scale),
         "gpd_shape": none if peaks is None else float(peaks.shape),
     }
-    half = none if peaks is None else 1.96 * float(peaks.se[1])
-    out |= {"gpd_low": out["gpd_shape"] - half, "gpd_high": out["gpd_shape"] + half}
+    low, high = (none, none) if peaks is None else peaks.interval("shape")
+    out |= {"gpd_low": float(low), "gpd_high": float(high)}
     out |= {f"level_{m}": level.value for m, level in found.levels.items()}
     out["cv_raw"] = float(_passes(cd, 10, PAPER_K, "raw"))
     out["cv_residual"] = float(_passes(cd, 10, PAPER_K, "residual"))

@@ -11,6 +11,7 @@ from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails.bootstrap import redraw
+from isonomy.tails.gpd import gpd_quantile
 from isonomy.tails.likelihood import gev_value, gpd_value, growth
 from isonomy.tails.profile import Profile, first_order, third_order
 from isonomy.tails.profile_gev import GevProfile
@@ -109,8 +110,7 @@ def limits(
 ) -> Floats:
     """Give the limit on one side (1 above, -1 below) at a normal quantile, for each fit of a batch.
 
-    Fits without a likelihood maximum take the parametric bootstrap of Zhang and Stephens'
-    estimator; degenerate ones give NaN.
+    Fits without a likelihood maximum take a parametric bootstrap; degenerate ones give NaN.
     """
     flat = _Flat(fit)
     out = np.full(flat.size, np.nan)
@@ -133,11 +133,10 @@ def limits(
             rows = regular[start : start + portion]
             ask = _gpd_limit if fit.family == "gpd" else _gev_limit
             out[rows] = ask(flat, fit, rows, what, side, target[rows], horizon, method)
-        share = ndtr(side * target)
         for row in others:
-            drawn = _draws(flat, fit, int(row), what, horizon, 999, random_state)
-            # q and 1 - q: where the estimate itself lies decides nothing near an attained end
-            out[row] = np.nanquantile(drawn, share[row])
+            out[row] = _abrupt_limit(
+                flat, fit, int(row), what, side, float(target[row]), horizon, random_state
+            )
     if what in ("return_level", "endpoint") and fit.upper is not None:
         out = np.minimum(out, fit.upper)
     return out
@@ -339,6 +338,50 @@ def _delta(flat: _Flat, fit: "TailFit", what: str, horizon: float | None) -> tup
     variance = np.einsum("bi,bij,bj->b", gradient, cover, gradient) + extra
     with np.errstate(invalid="ignore"):
         return centre, np.sqrt(variance)
+
+
+def _abrupt_limit(
+    flat: _Flat,
+    fit: "TailFit",
+    row: int,
+    what: str,
+    side: int,
+    target: float,
+    horizon: float | None,
+    random_state: int | None,
+) -> float:
+    """Give a limit where the likelihood has no maximum: a tail that ends abruptly.
+
+    Estimates of such a tail's end err by less than their own bias, so percentiles of estimates
+    miss it. The distance of the end (or of a level) from the largest value, in units of the gap
+    between the largest and the one a square root of k places below, has nearly the same law
+    whatever the shape; draws from the fit give it.
+    """
+    if fit.family == "gev" or what in ("shape", "scale"):
+        drawn = _draws(flat, fit, row, what, horizon, 999, random_state)
+        own = {"location": flat.location, "scale": flat.scale, "shape": flat.shape}.get(what)
+        if own is None:
+            return float(np.nanquantile(drawn, ndtr(side * target)))
+        # the error of the estimate turned around
+        return float(2.0 * own[row] - np.nanquantile(drawn, ndtr(-side * target)))
+    rng = np.random.default_rng(random_state)
+    y, scale, shape = flat.sample[row], flat.scale[row], flat.shape[row]
+    size, resamples = y.size, 1999
+    lower = size - 1 - max(int(np.sqrt(size)), 1)
+    drawn = np.partition(
+        gpd_quantile(rng.random((resamples, size)), scale, shape), (lower, size - 1), axis=1
+    )
+    goal = np.full(resamples, -scale / shape)
+    if what == "return_level":
+        assert horizon is not None
+        share = np.full(resamples, fit.rate)
+        if fit.n > fit.k:
+            share = rng.beta(fit.k, fit.n - fit.k + 1, resamples)
+        goal = scale * growth(np.full(resamples, shape), np.log(horizon * share))[0]
+    gap = drawn[:, -1] - drawn[:, lower]
+    pivot = np.quantile((goal - drawn[:, -1]) / gap, ndtr(side * target))
+    top, below = y.max(), np.partition(y, lower)[lower]
+    return float(flat.location[row] + top + pivot * (top - below))
 
 
 def _draws(

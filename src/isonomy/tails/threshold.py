@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
-from isonomy.tails.fit import TailFit, fit_gev, fit_gpd
+from isonomy.tails.estimate import fit_gev, fit_gpd
+from isonomy.tails.fit import TailFit
 
 __all__ = ["finite", "peaks_over_threshold"]
 

@@ -8,7 +8,7 @@ from isonomy.errors import InputError
 from isonomy.studies import _monjezi_printed as printed
 from isonomy.studies import load_study, monjezi_2025
 from isonomy.studies._monjezi_cases import task_of
-from isonomy.study import Record, records_frame
+from isonomy.study import Record, combine, records_frame
 from isonomy.study.tails import side_metrics
 
 RECOUNTED = "recounted in the printed tables"
@@ -218,7 +218,7 @@ def test_table_four_has_a_row_per_group_and_both_readings(frame: pd.DataFrame) -
     corrected = monjezi_2025.table4(frame, reading="corrected")
     assert corrected.data.loc[("lr", "adult race", 2), "ECD"] == pytest.approx(0.1, abs=0.003)
     assert corrected.printed is None
-    assert any("dnn, svm" in note for note in table.notes)
+    assert any("dnn; svm" in note for note in table.notes)
 
 
 def test_the_example_takes_another_model_where_the_network_was_not_run(
@@ -280,6 +280,16 @@ def test_the_study_file_is_the_paper(frame: pd.DataFrame) -> None:
     # EG, Fair-SMOTE, STEALTH and MAAT on four models, MiniMax and ECD-Fair on two
     task = study.tasks[0]
     assert len([*study.rows(task)]) == 4 + 4 * 4 + 2 * 2
+
+
+def test_what_could_not_be_run_is_listed_with_its_reason(frame: pd.DataFrame) -> None:
+    lost = [
+        Record("monjezi_2025", "student", "sex", "lr", "unmitigated", 0, {}, "failed", "No files"),
+        Record("monjezi_2025", "adult", "race", "dnn", "unmitigated", 0, {}, "failed", "No torch"),
+    ]
+    notes = monjezi_2025.table4(combine([frame, records_frame(lost)])).notes
+    assert any("student sex (No files)" in note for note in notes)
+    assert any(note.startswith("Not run: dnn (No torch); svm") for note in notes)
 
 
 def test_frames_without_the_study_are_refused() -> None:

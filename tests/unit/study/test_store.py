@@ -21,6 +21,7 @@ from isonomy.study._log import batch_line, read_batches
 from isonomy.study._parts import list_parts
 from isonomy.study.record import check_frame
 from isonomy.study.store import Store
+from isonomy.testing import check_store
 from isonomy.tradeoff.joint import JointCounts
 from tests.unit.study.engines import same_frame
 
@@ -453,3 +454,23 @@ def test_a_line_holds_a_batch() -> None:
     line = batch_line([{"key": "a\nb"}])
     assert line.count(b"\n") == 1
     assert read_batches(line)[0] == [{"key": "a\nb"}]
+
+
+# ---- the contract -------------------------------------------------------------------------------
+
+
+def test_check_store_finds_what_is_wrong(tmp_path: Path) -> None:
+    def sound(repeat: int, **more: object) -> Record:
+        held = joint(repeat)
+        accuracy = get_metric("accuracy")(held.method.select("sex"))
+        return record("a", repeat, counts=held, metrics={"accuracy": accuracy} | more)
+
+    store = Store.create(tmp_path / "s", "demo")
+    with store.writer(segment=1) as writer:
+        writer.append([sound(0)])
+        writer.append([record("b", 0, metrics={}, counts=None, status="failed", reason="x")])
+    check_store(store.path)
+    with store.writer() as writer:
+        writer.append([sound(1, accuracy=0.123)])
+    with pytest.raises(AssertionError, match="accuracy"):
+        check_store(store)
