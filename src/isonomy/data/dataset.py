@@ -396,10 +396,11 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
     with duckdb.connect() as connection:
         try:
-            return connection.read_parquet(str(path)).df()
+            table: pd.DataFrame = connection.read_parquet(str(path)).df()
         except duckdb.Error as error:
             why = str(error).strip().splitlines()[0].rstrip(".")
             raise InputError(f"The file {str(path)!r} cannot be read: {why}.") from None
+    return table
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
