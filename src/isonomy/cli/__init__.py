@@ -28,8 +28,8 @@ GROUPS: tuple[str, ...] = (
     "mitigators",
     "published",
     "study",
-    "study_tables",
     "tail",
+    "study_tables",
     "tradeoff",
     "tune",
 )

@@ -304,7 +304,7 @@ def read_size(text: str | None) -> int | None:
 
 
 def open_store(folder: str | None) -> "Store":
-    """Open the run that a user names by its folder or by its study."""
+    """Open the run of a folder, or of a study's name in out/; the only one when None."""
     from isonomy.study import Store
 
     if folder is None:

@@ -1,7 +1,6 @@
 """``isonomy study tables`` and ``compare``: a paper's tables from our runs, beside the published."""
 
 import inspect
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,33 +49,25 @@ def tables_command(
     """Make a paper's tables and figures from our own runs of its study."""
     check_writable(json_file)
     check_writable(html_file, option="--html")
-    show_tables(
-        open_store(folder),
-        table,
-        reading=reading,
-        digits=digits,
-        json_file=json_file,
-        html_file=html_file,
-    )
+    show_tables(open_store(folder), table, reading, digits, json_file, html_file)
 
 
 def show_tables(
     store: "Store",
-    tables: Sequence[str],
-    *,
+    table: list[str],
     reading: str | None = None,
     digits: int | None = None,
     json_file: str | None = None,
     html_file: str | None = None,
 ) -> None:
-    """Print tables of a store's study, or what can be made of it where none is named."""
+    """Show the tables of a store's study, or what can be made of it."""
     from isonomy.studies import study_module, table_name
 
     paper = _paper(store)
     module = study_module(paper)
     wanted = [
         name
-        for word in tables
+        for word in table
         for name in (module.TABLES if word == "all" else [table_name(word, module.TABLES)])
     ]
     with messages().status(f"reading {store.path} ..."):
@@ -90,15 +81,13 @@ def show_tables(
         show_listing(screen, frame, listing, "this run")
         screen.print(f"Make one, or all: isonomy study tables {store.path} --table NAME")
         return
-    made, left = _made(module, wanted, frame, parts, reading, everything="all" in tables)
+    made, left = _made(module, wanted, frame, parts, reading, everything="all" in table)
     for result in made:
         show_table(screen, result, digits)
         screen.print()
     for note in left:
         screen.print(f"[yellow]Note[/yellow] {note}", soft_wrap=True)
-    if json_file and len(made) == 1 and not left:
-        write_json(json_file, {"study": store.name} | made[0].summary())
-    elif json_file:
+    if json_file:
         told = {"study": store.name, "tables": [t.summary() for t in made], "left_out": left}
         write_json(json_file, told)
     if html_file:
@@ -133,8 +122,8 @@ def compare_command(
     paper = _paper(store)
     if paper not in ("chen", "fairea"):
         raise InputError(
-            f"Our runs are compared with those of chen_2022 and fairea_2021; {store.name} has no "
-            "published runs: see isonomy study tables."
+            f"compare needs the authors' runs, which were not published for {store.name}; its "
+            f"printed claims beside ours: isonomy study tables {store.path} --table findings"
         )
     with messages().status(f"reading {store.path} ..."):
         ours = _frame(store, paper)
@@ -161,7 +150,7 @@ def compare_command(
 def _paper(store: "Store") -> str:
     from isonomy.studies import STUDIES
 
-    papers = {study: paper for paper, study in STUDIES.items()}
+    papers = {module: paper for paper, module in STUDIES.items()}
     if store.name not in papers:
         raise InputError(
             f"Tables belong to a paper's study ({', '.join(papers)}); {str(store.path)!r} holds "
@@ -171,9 +160,11 @@ def _paper(store: "Store") -> str:
 
 
 def _frame(store: "Store", paper: str) -> "pd.DataFrame":
-    """Read the metrics that the paper's tables are made of, where they are known, else all."""
+    """Read only the metrics that the paper's tables are made of."""
     from isonomy.studies.compare import metrics_of
 
+    if paper == "monjezi":  # its metrics are all of tails
+        return store.frame()
     # runs hold signed gaps, points of a baseline the mean of their sizes
     named = {m: [n for n in (m, m.strip("|")) if n in store.metrics] for m in metrics_of(paper)}
     absent = [m for m, found in named.items() if not found]
@@ -182,8 +173,7 @@ def _frame(store: "Store", paper: str) -> "pd.DataFrame":
             f"The run must hold the metrics of the paper's tables; {absent[0]} is missing: add it "
             f"with isonomy study score {store.path} METRIC."
         )
-    wanted = list(dict.fromkeys(n for found in named.values() for n in found))
-    return store.frame(metrics=wanted or None)
+    return store.frame(metrics=list(dict.fromkeys(n for found in named.values() for n in found)))
 
 
 def _made(
@@ -195,24 +185,23 @@ def _made(
     *,
     everything: bool,
 ) -> "tuple[list[PaperTable], list[str]]":
-    """Make tables; of all, those that cannot be made are left out with a note."""
-    made: list[PaperTable] = []
-    left: list[str] = []
+    made, left = [], []
     for name in dict.fromkeys(wanted):
-        recipe = module.TABLES[name]
-        missing = recipe.needs - parts
+        missing = module.TABLES[name].needs - parts
+        if missing:
+            why = f"{name} needs {' and '.join(sorted(missing))}, which this run does not hold"
+            if not everything:
+                raise InputError(f"{why}; see what it gives without --table.")
+            left.append(f"{why}.")
+            continue
         try:
-            if missing:
-                raise InputError(
-                    f"{name} needs {' and '.join(sorted(missing))}, which this run does not hold; "
-                    "see what it gives without --table."
-                )
-            options = _options(recipe.make, name, reading, everything=everything)
-            # findings of some papers stand beside the authors' own runs, which come first
-            beside = "ours" in inspect.signature(recipe.make).parameters
-            given = (None, frame) if beside else (frame,)
-            with messages().status(f"making {name} ..."):
-                made.append(recipe.make(*given, **options))
+            options = _reading(name, module.TABLES[name].make, reading)
+            # two papers' findings have a side for the authors' own files
+            sides = {"ours": frame} if name == "findings" else {}
+            if "ours" in inspect.signature(module.TABLES[name].make).parameters:
+                made.append(module.TABLES[name].make(**sides, **options))
+            else:
+                made.append(module.TABLES[name].make(frame, **options))
         except InputError as error:
             if not everything:
                 raise
@@ -220,16 +209,14 @@ def _made(
     return made, left
 
 
-def _options(make: Any, name: str, reading: str | None, *, everything: bool) -> dict[str, Any]:
+def _reading(name: str, make: Any, reading: str | None) -> dict[str, str]:
     if reading is None:
         return {}
+    if "reading" not in inspect.signature(make).parameters:
+        raise InputError(f"{name} has one reading only; leave --reading out.")
     if reading not in ("as_published", "corrected"):
         raise InputError(f"--reading must be as_published or corrected; got {reading!r}.")
-    if "reading" in inspect.signature(make).parameters:
-        return {"reading": reading}
-    if everything:
-        return {}
-    raise InputError(f"{name} has one reading only; leave --reading out.")
+    return {"reading": reading}
 
 
 def _show(screen: Any, found: "Comparison") -> None:

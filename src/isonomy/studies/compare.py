@@ -261,11 +261,10 @@ def _near_print(value: Any, theirs: str, within: float) -> bool:
 
 
 def metrics_of(paper: str) -> list[str]:
-    """Name the metrics that a paper's tables are made of; none where it has its own."""
+    """Name the metrics that a paper's tables are made of."""
     module = study_module(paper)
-    gaps = getattr(module, "BIAS", getattr(module, "GAPS", {}))
-    scores = getattr(module, "PERFORMANCE", {"Acc": "accuracy"}) if gaps else {}
-    return [*scores.values(), *gaps.values()]
+    found = [*getattr(module, "PERFORMANCE", {"Acc": "accuracy"}).values()]
+    return [*found, *getattr(module, "BIAS", getattr(module, "GAPS", {})).values()]
 
 
 # ---------------------------------------------------------------------- the same part

@@ -64,3 +64,14 @@ def test_the_diagnosis_repeats_the_sentence() -> None:
     assert diagnosis.horizon == 0
     assert diagnosis.goodness is None
     assert diagnosis.distinct == 1
+
+
+def test_a_tail_that_begins_with_a_step_is_named_and_not_fitted() -> None:
+    """A lottery of models: most of the largest values are 0, the rest scattered above it."""
+    values = np.concatenate([np.zeros(500), np.linspace(0.1, 0.8, 15)])
+    fit = peaks_over_threshold(values, k=50, upper=1.0)
+    assert "35 of 50 values equal the smallest, 0" in fit.degenerate
+    assert np.isnan(fit.shape)
+    assert "35 of 50" in peaks_over_threshold(values, k=50, protocol="as_published").degenerate
+    apart = np.concatenate([np.zeros(500), np.linspace(0.1, 0.8, 60)])
+    assert not peaks_over_threshold(apart, k=50, upper=1.0).degenerate
