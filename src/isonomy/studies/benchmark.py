@@ -14,8 +14,15 @@ from numpy.typing import NDArray
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import get_metric
+from isonomy.stats import CriticalDifference, Ranking
 from isonomy.studies._bench_cases import FRONTIER, Case, cases_of, frontier_runs
-from isonomy.studies._bench_measure import Settings, above_frontier, judge_method, tested
+from isonomy.studies._bench_measure import (
+    Settings,
+    above_frontier,
+    judge_method,
+    ranked,
+    tested,
+)
 from isonomy.studies._bench_plan import BenchmarkPlan, plan_benchmark
 from isonomy.studies._bench_verdict import (
     Change,
@@ -84,6 +91,8 @@ class Section:
     repeats : int
         Splits in which the original model ran.
     notes : tuple of str
+    critical, ranking : CriticalDifference and Ranking, or None
+        The methods ranked by their advantage, repeat by repeat.
     """
 
     attribute: str
@@ -94,6 +103,8 @@ class Section:
     recommendation: Recommendation
     repeats: int
     notes: tuple[str, ...] = ()
+    critical: CriticalDifference | None = None
+    ranking: Ranking | None = None
 
     @property
     def baseline(self) -> Baseline:
@@ -352,6 +363,7 @@ def _section(
         recommend(verdicts, **choose, reason=baselines[STRATEGIES[0]].reason),
         len(original.repeats),
         tuple(notes),
+        *ranked(verdicts),
     )
 
 
