@@ -32,6 +32,7 @@ PARTS = (
     "store",
     "stats",
     "study",
+    "counterfactual",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn")
