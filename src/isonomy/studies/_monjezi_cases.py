@@ -13,6 +13,7 @@ from isonomy.stats import scott_knott
 from isonomy.studies._monjezi_claims import Results
 from isonomy.studies.judge import one_study
 from isonomy.study.record import wide
+from isonomy.tails import published_type
 
 __all__ = [
     "AVERAGE_METRICS",
@@ -30,7 +31,6 @@ __all__ = [
     "qualities_of",
     "results_of",
     "runs_of",
-    "tail_type",
     "task_of",
 ]
 
@@ -97,10 +97,9 @@ _OF_SIDE = {
     "largest": "cd_max",
     "CV": "cv_raw",
     "residual CV": "cv_residual",
+    "B": "tail_horizon",
     **{f"level {m}": f"level_{m}" for m in (500, 1000, 2000)},
 }
-FEWEST = 10
-"""Fewer different values among the largest 50 are no continuous tail."""
 
 
 def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
@@ -170,30 +169,11 @@ def groups_of(frame: pd.DataFrame, method: str = ORIGINAL) -> pd.DataFrame:
         part.columns = pd.Index([*_OF_SIDE])
         parts.append(part.assign(group=number).set_index("group", append=True))
     out = pd.concat(parts).sort_index()
-    out["type"] = [
-        tail_type(shape) if distinct >= FEWEST else "none"
-        for shape, distinct in zip(out["xi"], out["distinct"], strict=True)
-    ]
+    out["type"] = [published_type(shape) or "none" for shape in out["xi"]]
     out["evidence"] = [
         _evidence(low, high) for low, high in zip(out["low"], out["high"], strict=True)
     ]
     return out
-
-
-def tail_type(shape: float) -> str:
-    """Give the type of a tail by the rule that Table IV follows.
-
-    Type III (finite) for shapes up to -0.05, type II (heavy) from 0.1 on, type I between: the
-    paper states no limits; these part its 80 rows, one misprint excepted.
-
-    Examples
-    --------
-    >>> [tail_type(shape) for shape in (-0.06, 0.04, 0.12, float("nan"))]
-    ['III', 'I', 'II', 'none']
-    """
-    if shape != shape:
-        return "none"
-    return "III" if shape <= -0.05 else "I" if shape < 0.1 else "II"
 
 
 def _evidence(low: float, high: float) -> str:

@@ -219,7 +219,8 @@ def _p_value(a: _Curve, b: _Curve, most: float) -> Floats:
     before = np.clip(first - 1, 0, z.size - 1)
     after = np.clip(first, 0, z.size - 1)
     rows = np.arange(low.shape[0])
-    gap = np.where(low > 0, low, -high)  # above 0 while 0 is outside
+    above = low[:, :1] > 0
+    gap = np.where(above, low, -high)  # above 0 while 0 is outside
     left, right = gap[rows, before], gap[rows, after]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(left > right, np.clip(left / (left - right), 0.0, 1.0), 0.0)

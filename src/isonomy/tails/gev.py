@@ -167,7 +167,12 @@ def solve_gev(
         ],
         axis=-1,
     )
-    theta, value, done = minimize(lambda at, rows: _on(z, at, rows), start, tolerance=tolerance)
+    theta, value, done = minimize(
+        lambda at, rows: _on(z, at, rows),
+        start,
+        tolerance=tolerance,
+        hopeless=lambda at: at[:, 2] < -0.995,
+    )
     done &= theta[:, 2] > -1.0 + 1e-6
     return (
         theta[:, 0] * spread + centre,
