@@ -54,6 +54,11 @@ def tail_command(
     intersections: bool = typer.Option(
         False, "--intersections", help="Flip all attributes together, too."
     ),
+    columns: list[str] = typer.Option(
+        [],
+        "--columns",
+        help="ATTRIBUTE=COLUMN,COLUMN: the one-hot columns of an attribute; may be repeated.",
+    ),
     companion: list[str] = typer.Option(
         [],
         "--companion",
@@ -129,7 +134,11 @@ def tail_command(
     model, data = _model(paths, command, function, trust=trust, timeout=timeout)
     table, favorable = _table(data, label, drop, favorable, sensitive, model)
     only, first = value_pairs(group, "--group"), value_pairs(privileged, "--privileged")
-    for option, given in (("--group", only), ("--privileged", first)):
+    coded = {
+        name: [c.strip() for text in texts for c in text.split(",")]
+        for name, texts in value_pairs(columns, "--columns").items()
+    }
+    for option, given in (("--group", only), ("--privileged", first), ("--columns", coded)):
         for name in given:
             if name not in sensitive:
                 raise InputError(
@@ -149,6 +158,7 @@ def tail_command(
     for view in views:
         names = [view] if isinstance(view, str) else view
         options: dict[str, Any] = {
+            "columns": {n: coded[n] for n in names if n in coded} or None,
             "groups": only.get(view) if isinstance(view, str) else None,
             "companions": beside.get(view) if isinstance(view, str) else None,
         }
