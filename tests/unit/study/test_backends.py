@@ -169,3 +169,15 @@ def test_a_cluster_that_is_not_there(name: str) -> None:
     stream = make_backend(name, scheduler=address).run(list, [1])
     with engine(name), pytest.raises(InputError, match=f"answer at '{address}'; it does not"):
         next(stream)
+
+
+def test_a_dask_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(BACKENDS["dask"], "patience", 1)
+    with (
+        engine("dask"),
+        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
+    ):
+        stream = make_backend("dask", scheduler=cluster.scheduler_address).run(list, [1])
+        with pytest.raises(InputError, match="must have workers; none came in 1 s"):
+            next(stream)
