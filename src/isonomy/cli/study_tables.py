@@ -1,6 +1,7 @@
 """``isonomy study tables``: the tables and figures of a paper from a run of its study."""
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -84,6 +85,9 @@ def show_tables(
         options["reading"] = reading
     with messages().status(f"making {name} ..."):
         result = recipe.make(frame, **options)
+        if hasattr(module, "about_runs"):
+            more = module.about_runs(name, store.runs())
+            result = replace(result, notes=(*result.notes, *more))
     if json_file:
         write_json(json_file, {"study": store.name} | result.summary())
     show_table(screen, result, digits)
