@@ -83,7 +83,7 @@ def _seconds(workers: int) -> float:
 
     study = Study(
         "load",
-        ["synthetic(n=20000)/group"],
+        ["synthetic(n=6000)/group"],
         ["lr", "rf"],
         ["unmitigated", "reweighing", "disparate_impact_remover"],
         repeats=TRIALS + 2 * workers,

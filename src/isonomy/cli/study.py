@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from isonomy.cli.output import check_writable, console, write_json
+from isonomy.cli.output import check_writable, console, parted, progress_bar, write_json
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from isonomy.study import Outcome, Store, Study
 
-__all__ = ["open_store", "read_size", "register", "study_app"]
+__all__ = ["open_store", "orderly_end", "read_size", "register", "study_app"]
 
 study_app = typer.Typer(
     help="Run a study: thousands of trials, safe from a kill, on one machine or a cluster.",
@@ -97,9 +97,9 @@ def run_command(
 
     study = load_study(name)
     changes: dict[str, Any] = {
-        "tasks": _parted(tasks),
-        "models": tuple(_parted(models)),
-        "methods": _parted(methods),
+        "tasks": parted(tasks),
+        "models": tuple(parted(models)),
+        "methods": parted(methods),
         "repeats": repeats,
         "protocol": protocol,
     }
@@ -124,7 +124,7 @@ def run_command(
     if table is not None:
         from isonomy.cli.study_tables import show_tables
 
-        show_tables(open_store(folder), table)
+        show_tables(open_store(folder), [table])
     if code:
         raise typer.Exit(code)
 
@@ -265,7 +265,7 @@ def score_command(
     metrics: list[str] = typer.Argument(..., help="Metrics of counts (see `isonomy metrics`)."),
 ) -> None:
     """Add metrics to a run from its stored counts; nothing is fitted again."""
-    gained = open_store(folder).score(_parted(metrics))
+    gained = open_store(folder).score(parted(metrics))
     console(None).print(f"{gained:,} runs gained a metric.")
 
 
@@ -303,20 +303,8 @@ def read_size(text: str | None) -> int | None:
         raise InputError(f"An amount of memory is written 800M or 4G; got {text!r}.") from None
 
 
-def _parted(given: list[str]) -> list[str]:
-    """Part ``a,b`` at its commas, except for those inside parentheses."""
-    out, depth = [""], 0
-    for letter in ",".join(given):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            out.append("")
-        else:
-            out[-1] += letter
-    return [part.strip() for part in out if part.strip()]
-
-
 def open_store(folder: str | None) -> "Store":
-    """Open the run that a user names by its folder or by its study."""
+    """Open the run of a folder, or of a study's name in out/; the only one when None."""
     from isonomy.study import Store
 
     if folder is None:
@@ -351,7 +339,7 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
         f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
         f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {out}"
     )
-    with _orderly_end(), _bar(screen) as bar:
+    with orderly_end(), progress_bar(screen, "trials") as bar:
         task = bar.add_task("starting", total=None)
 
         def show(now: Progress) -> None:
@@ -374,7 +362,7 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
 
 
 @contextlib.contextmanager
-def _orderly_end() -> Iterator[None]:
+def orderly_end() -> Iterator[None]:
     """Treat SIGTERM, by which a cluster takes its machine back, like Ctrl-C."""
     try:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -385,30 +373,6 @@ def _orderly_end() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _bar(screen: "Console") -> Any:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn("trials"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
 
 
 def _tell(screen: "Console", outcome: "Outcome") -> None:

@@ -75,8 +75,8 @@ def tail_command(
     horizon: list[int] = typer.Option(
         [500, 1000, 2000], "--horizon", help="Number of queries for a return level; repeatable."
     ),
-    k: int | None = typer.Option(
-        None, "--k", help="How many of the largest values make the tail; see the guide."
+    k: str | None = typer.Option(
+        None, "--k", help="How many of the largest values make the tail, or auto; see the guide."
     ),
     alpha: float = typer.Option(0.95, "--alpha", help="Level of the conditional value at risk."),
     worst: int = typer.Option(10, "--worst", help="How many individuals to show."),
@@ -149,7 +149,7 @@ def tail_command(
         chosen = {n: v for n, v in first.items() if n in names}
         with messages().status(f"asking the model about {escape(' & '.join(names))} ..."):
             report = counterfactual_discrimination(
-                scorer, table, view, privileged=chosen or None, horizons=horizon, k=k,
+                scorer, table, view, privileged=chosen or None, horizons=horizon, k=_size(k),
                 alpha=alpha, resamples=resamples, level=level, worst=worst, random_state=seed,
                 **options,
             )  # fmt: skip
@@ -198,6 +198,14 @@ def _model(
     if function is not None:
         return load_function(function), paths[0]
     return load_model(paths[0], trust=trust), paths[1]
+
+
+def _size(given: str | None) -> int | str | None:
+    if given is None or given == "auto":
+        return given
+    if not given.isdecimal():
+        raise InputError(f"--k must be a number or auto; got {given!r}.")
+    return int(given)
 
 
 def _table(

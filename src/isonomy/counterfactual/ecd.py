@@ -19,13 +19,13 @@ from isonomy.counterfactual.seek import Found
 from isonomy.counterfactual.tables import column_names, get_column, take
 from isonomy.errors import InputError
 from isonomy.stats import wilson_interval
-from isonomy.tails import TailFit
+from isonomy.tails import Diagnosis, diagnose
 
 __all__ = ["EcdReport", "GroupReport", "counterfactual_discrimination", "group_name"]
 
 Floats = NDArray[np.float64]
-FLAG = 0.05
-"""The paper calls a difference in the tail beyond this discrimination."""
+TYPES = {"finite": "finite (III)", "light": "light (I)", "heavy": "heavy (II)"}
+"""Types of tails as they are written, with the theory's numbers."""
 
 
 def group_name(group: Any) -> str:
@@ -51,10 +51,8 @@ class GroupReport:
         Whether the others are compared with it.
     extremes : Extremes
         Mean, conditional value at risk, tail and return levels.
-    tail, evidence : str
-        The type of the tail and why; ``none fitted`` where there is none.
-    horizon : float
-        The number of queries up to which the tail may be extrapolated; NaN where there is none.
+    diagnosis : Diagnosis or None
+        The type of the tail, the evidence for it and its horizon; None where none was fitted.
     flip_rate : Estimate
         The share of members whose label changes, with Wilson's interval.
     exact : ExactMaximum or None
@@ -66,9 +64,7 @@ class GroupReport:
     group: Any
     privileged: bool
     extremes: Extremes
-    tail: str
-    evidence: str
-    horizon: float
+    diagnosis: Diagnosis | None
     flip_rate: Estimate
     exact: ExactMaximum | None
     sentence: str
@@ -77,6 +73,21 @@ class GroupReport:
     def name(self) -> str:
         """The group in words."""
         return group_name(self.group)
+
+    @property
+    def tail(self) -> str:
+        """The type of the tail, with the number the theory gives it."""
+        return "none fitted" if self.diagnosis is None else TYPES[self.diagnosis.type]
+
+    @property
+    def evidence(self) -> str:
+        """Why the tail is of that type."""
+        return "" if self.diagnosis is None else self.diagnosis.evidence
+
+    @property
+    def horizon(self) -> float:
+        """The number of queries up to which levels may be read; NaN where there is no tail."""
+        return float("nan") if self.diagnosis is None else float(self.diagnosis.horizon)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,7 +225,7 @@ def counterfactual_discrimination(
     against: Any = None,
     threshold: float = 0.5,
     horizons: Sequence[int] = (500, 1000, 2000),
-    k: int | None = None,
+    k: int | str | None = None,
     alpha: float = 0.95,
     intervals: str = "profile",
     resamples: int = 999,
@@ -252,9 +263,9 @@ def counterfactual_discrimination(
         The score from which on the favourable label is predicted, for the flip rate.
     horizons : sequence of int, default (500, 1000, 2000)
         The numbers of queries to give return levels for.
-    k : int, optional
+    k : int or "auto", optional
         How many of the largest values make the tail: by default 50, or as many as the shortest
-        horizon needs, and at most a quarter of the group.
+        horizon needs, and at most a quarter of the group; ``auto`` lets goodness of fit choose.
     alpha : float, default 0.95
         The level of the conditional value at risk (ours: the paper does not define its own).
     intervals : {"profile", "bootstrap", "delta"}
@@ -325,15 +336,12 @@ def counterfactual_discrimination(
         numbers = extremes(pairs.cd[mine], random_state=random_state + g, **options)
         share = float(pairs.flipped[mine].mean())
         low, high = wilson_interval(share, int(mine.sum()), level=level)
-        tail, evidence, horizon = _tail(numbers.fit, level)
         parts.append(
             GroupReport(
                 group=name,
                 privileged=g in first,
                 extremes=numbers,
-                tail=tail,
-                evidence=evidence,
-                horizon=horizon,
+                diagnosis=_diagnosis(numbers, level, resamples, random_state),
                 flip_rate=Estimate(share, float(low), float(high)),
                 exact=(exact or {}).get(g),
                 sentence=_sentence(numbers, pairs, mine),
@@ -422,14 +430,14 @@ def _exact(
     return exact_maximum(scorer.model, table, pairs, domain=domain, favorable_at=at)
 
 
-def _tail(fit: TailFit | None, level: float) -> tuple[str, str, float]:
-    """Give the type of a tail, the evidence for it and its horizon."""
-    if fit is None:
-        return "none fitted", "", float("nan")
-    error = 1.96 * float(fit.se[1])
-    low, high = float(fit.shape) - error, float(fit.shape) + error
-    tail = "finite" if high < 0 or error != error else "heavy" if low > 0 else "exponential"
-    return tail, f"shape {float(fit.shape):.2f}", float("nan")
+def _diagnosis(
+    numbers: Extremes, level: float, resamples: int, random_state: int
+) -> Diagnosis | None:  # fmt: skip
+    if numbers.fit is None:
+        return None
+    # the envelope needs some resamples, also where no other interval is wanted
+    draws = 499 if resamples else 99
+    return diagnose(numbers.fit, level=level, resamples=draws, random_state=random_state)
 
 
 def _sentence(numbers: Extremes, pairs: Pairs, mine: NDArray[np.bool_]) -> str:
@@ -454,6 +462,12 @@ def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
             out.append(
                 f"The tail of {p.name} ends abruptly, as it must for a linear-logistic model: "
                 f"read the exact maximum, not the fitted law."
+            )
+        beyond = [m for m in e.levels if m > p.horizon]
+        if beyond:
+            out.append(
+                f"Levels of more than {p.horizon:,.0f} queries are not supported for {p.name}: "
+                f"{p.diagnosis.horizon_reason if p.diagnosis else ''}."
             )
     if len(pairs.attribute.groups) > 2:
         out.append(

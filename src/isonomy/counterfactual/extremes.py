@@ -10,7 +10,14 @@ from scipy.special import ndtri
 
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
-from isonomy.tails import TailFit, fit_gev, gpd_quantile, peaks_over_threshold, tail_test
+from isonomy.tails import (
+    TailFit,
+    choose_threshold,
+    fit_gev,
+    gpd_quantile,
+    peaks_over_threshold,
+    tail_test,
+)
 
 __all__ = [
     "Estimate",
@@ -140,7 +147,7 @@ def extremes(
     values: ArrayLike,
     *,
     horizons: Sequence[int] = (500, 1000, 2000),
-    k: int | None = None,
+    k: int | str | None = None,
     alpha: float = 0.95,
     intervals: str = "profile",
     resamples: int = 999,
@@ -155,8 +162,9 @@ def extremes(
         The counterfactual discrimination of the members.
     horizons : sequence of int, default (500, 1000, 2000)
         The numbers of queries to give return levels for.
-    k : int, optional
-        How many of the largest values make the tail; see ``tail_size``.
+    k : int or "auto", optional
+        How many of the largest values make the tail; see ``tail_size``. ``auto`` takes as many
+        as goodness of fit allows (``choose_threshold``).
     alpha : float, default 0.95
         The level of the conditional value at risk.
     intervals : str, default "profile"
@@ -192,11 +200,11 @@ def extremes(
     n = x.size
     if n == 0 or not np.isfinite(x).all():
         raise InputError(f"A group must hold finite values of discrimination; got {n} rows.")
-    if k is not None and k < 3:
-        raise InputError(f"k must be at least 3; got {k}.")
+    if k is not None and k != "auto" and (isinstance(k, str) or k < 3):
+        raise InputError(f"k must be a number from 3 on, or 'auto'; got {k!r}.")
     z = float(ndtri(0.5 + level / 2))
     mean, half = float(x.mean()), z * float(x.std(ddof=1) if n > 1 else np.nan) / np.sqrt(n)
-    fit, reason = _fit(x, tail_size(n, horizons) if k is None else min(k, n - 1))
+    fit, reason = _fit(x, k, tail_size(n, horizons))
     paper = None
     if n > PAPER_K and x[0] - x[PAPER_K - 1] > ROUNDING:
         paper = peaks_over_threshold(x, k=PAPER_K, protocol="as_published")
@@ -296,7 +304,7 @@ def _apart(a: Estimate, b: Estimate) -> Estimate:
     return Estimate(gap, gap - low, gap + high)
 
 
-def _fit(x: Floats, k: int) -> tuple[TailFit | None, str]:
+def _fit(x: Floats, wanted: int | str | None, usual: int) -> tuple[TailFit | None, str]:
     """Fit the tail of values in falling order, or say in a sentence why there is none."""
     n, largest = x.size, f"{round(float(x[0]), 9) + 0.0:.4g}"
     if x[0] == x[-1]:
@@ -310,11 +318,15 @@ def _fit(x: Floats, k: int) -> tuple[TailFit | None, str]:
             f"A tail needs at least {FEWEST_ROWS} rows; this group has {n:,}, and the largest "
             f"value is {largest}."
         )
+    k = usual if wanted is None or isinstance(wanted, str) else min(wanted, n - 1)
     if x[0] - x[k] < ROUNDING:
         return None, f"The {k} largest values are all {largest} but for rounding."
     fit = peaks_over_threshold(x, k=k, upper=1.0)
     if fit.degenerate:
         return None, f"No tail is fitted to the {k} largest: {fit.degenerate}."
+    if wanted == "auto":
+        k = choose_threshold(x, upper=1.0).k
+        fit = peaks_over_threshold(x, k=k, upper=1.0)
     return fit, ""
 
 

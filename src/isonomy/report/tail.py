@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from isonomy.report.html import environment
 from isonomy.report.tradeoff import HEIGHT, WIDTH, Scale, axes, svg
@@ -53,17 +52,13 @@ def histogram_svg(report: "EcdReport") -> str:
 
 def qq_svg(group: "GroupReport") -> str | None:
     """Draw the largest values against the fitted tail, with a pointwise 95 % envelope."""
-    fit = group.extremes.fit
-    if fit is None:
+    if group.diagnosis is None or group.diagnosis.goodness is None:
         return None
-    k = fit.k
-    i = np.arange(1, k + 1)
-    expected = np.asarray(fit.quantile((i - 0.5) / k))
-    low, high = (np.asarray(fit.quantile(beta.ppf(q, i, k + 1 - i))) for q in (0.025, 0.975))
-    observed = np.sort(fit.sample) + float(fit.threshold)
+    check = group.diagnosis.goodness
+    expected, observed, low, high = check.model, check.observed, check.low, check.high
     scale = Scale(_span(expected), _span(observed, low, high))
     parts = [
-        axes(scale, "expected by the fitted tail", "observed"),
+        axes(scale, "expected by the fitted tail", _beside(scale, "observed")),
         (
             f'<polygon points="{scale.line(np.r_[expected, expected[::-1]], np.r_[low, high[::-1]])}" '
             'fill="var(--dot)" opacity="0.12"/>'
@@ -107,7 +102,14 @@ def levels_svg(report: "EcdReport") -> str | None:
     scale = Scale(x, _span(*(np.r_[c[3], c[4], c[5]] for c in curves)))
     decades = range(int(np.ceil(x[0])), int(np.floor(x[1])) + 1)
     ticks = {float(d): f"{10**d:,}" for d in decades}
-    parts = [axes(scale, "queries (one more person asked about)", "return level", x_ticks=ticks)]
+    parts = [
+        axes(
+            scale,
+            "queries (one more person asked about)",
+            _beside(scale, "return level"),
+            x_ticks=ticks,
+        )
+    ]
     for i, g, grid, level, low, high in curves:
         log = np.log10(grid)
         around = scale.line(np.r_[log, log[::-1]], np.r_[low, high[::-1]])
@@ -188,7 +190,16 @@ def _headlines(report: "EcdReport") -> list[str]:
             else "."
         )
         out.append(who.replace("+", "") + worst + more)
-    return out
+    return out + [
+        f"{g.name}, the group compared with, has such cases too: at worst {g.extremes.largest:.3f}."
+        for g in report.groups
+        if g.privileged and g.extremes.largest > 1e-9
+    ]
+
+
+def _beside(scale: Scale, word: str) -> str:
+    """Leave the word of an upright axis out where long numbers take its place."""
+    return word if scale.y[1] - scale.y[0] > 2e-3 else ""
 
 
 def _ink(i: int) -> str:

@@ -10,6 +10,7 @@ process of its own, so that it can bring down nobody else, and counts as failed 
 import contextlib
 import logging
 import os
+import socket
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -300,12 +301,14 @@ class Ray(Backend):
         if self.scheduler is None:
             options = {"address": "local", "num_cpus": self.count, "include_dashboard": False}
         try:
+            if self.scheduler is not None:
+                _knock(self.scheduler)
             with _environment(RAY_USAGE_STATS_ENABLED="0"):
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(
                 f"A Ray cluster must answer at {self.scheduler!r}; it does not "
-                f"({words(error)}): start one with `ray start --head`."
+                f"({words(error)}): start one with `ray start --head`, or set the token that it asks for."
             ) from None
         try:
             yield
@@ -344,6 +347,13 @@ class Ray(Backend):
                         yield item, lost_twice(_LOST)
             if len(running) < 50:
                 fill()
+
+
+def _knock(address: str) -> None:
+    """Raise at once where nobody answers; Ray itself would try for minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _call(guard: Guard, item: Any) -> Result:

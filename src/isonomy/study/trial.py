@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.models import FitMeter, metered_fits
@@ -33,7 +34,8 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
     """Run the models and methods of a trial and measure what comes out.
 
     Pure: the same study and trial give the same records (but for time and host), whatever else is
-    run beside them. A method that does not apply is skipped and one that breaks has failed, with
+    run beside them, and however many threads the machine has: sums of several threads round
+    differently, and a solver that stops early stops elsewhere, so a trial uses one. A method that does not apply is skipped and one that breaks has failed, with
     the reason; the others go on.
 
     Parameters
@@ -63,7 +65,7 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
     """
     named = {row: key for key, row in keys(study, trial).items()}
     wanted = set(named.values() if only is None else only)
-    with warnings.catch_warnings(), metered_fits() as meter:
+    with threadpool_limits(1), warnings.catch_warnings(), metered_fits() as meter:
         # the studies' learners stop unconverged by design; one-sided predictions show in counts
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IsonomyWarning)

@@ -163,9 +163,9 @@ def test_refuses_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
         next(make_backend("ray").run(list, [1]))
 
 
-def test_a_dask_scheduler_that_is_not_there() -> None:
-    with (
-        engine("dask"),
-        pytest.raises(InputError, match=r"A Dask scheduler must answer at 'tcp://127.0.0.1:1'"),
-    ):
-        next(make_backend("dask", scheduler="tcp://127.0.0.1:1").run(list, [1]))
+@pytest.mark.parametrize("name", ["dask", "ray"])
+def test_a_cluster_that_is_not_there(name: str) -> None:
+    address = "tcp://127.0.0.1:1" if name == "dask" else "127.0.0.1:1"
+    stream = make_backend(name, scheduler=address).run(list, [1])
+    with engine(name), pytest.raises(InputError, match=f"answer at '{address}'; it does not"):
+        next(stream)

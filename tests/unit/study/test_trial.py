@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.metrics import get_metric
@@ -211,6 +212,24 @@ def test_repeats_meet_other_rows_and_methods_the_same(jobs: Source) -> None:
     one, two = (run_trial(given, Trial("jobs", "sex", r)) for r in (0, 1))
     assert len({r.rows for r in one}) == 1
     assert one[0].rows != two[0].rows
+
+
+def test_a_trial_uses_one_thread_and_gives_the_others_back(
+    jobs: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    resample = Reweighing.resample
+
+    def watched(self: Reweighing, *args: Any) -> Any:
+        seen.extend(pool["num_threads"] for pool in threadpool_info())
+        return resample(self, *args)
+
+    monkeypatch.setattr(Reweighing, "resample", watched)
+    with threadpool_limits(2):
+        before = [pool["num_threads"] for pool in threadpool_info()]
+        run_trial(study(jobs, ["reweighing"]), Trial("jobs", "sex", 0))
+        assert [pool["num_threads"] for pool in threadpool_info()] == before
+    assert set(seen) == {1}
 
 
 # What a record holds.
