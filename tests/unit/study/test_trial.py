@@ -449,3 +449,23 @@ def test_warnings_of_methods_do_not_leave_the_trial(jobs: Source) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", IsonomyWarning)
         assert run_trial(given, Trial("jobs", "sex", 0))[0].status == "ok"
+
+
+def test_a_baseline_may_weigh_its_gaps_alone(jobs: Source) -> None:
+    """As published for MEPS: survey weights in the gaps, none in performance or in the fit."""
+    heavy = replace(jobs, weight="weight", drop=())
+    plain, gaps = (f"mutation(strategy=majority, weights={w})" for w in ("none", "gaps"))
+    points = [
+        run_trial(study(heavy, [m], weighted=False), Trial("jobs", "sex", 0))[0]
+        for m in (plain, gaps)
+    ]
+    bare, weighed = (p.metrics for p in points)
+    assert weighed["accuracy"] == bare["accuracy"]
+    assert weighed["statistical_parity_difference"] != bare["statistical_parity_difference"]
+    bench = Bench(
+        study(heavy, ["unmitigated"], weighted=False), Trial("jobs", "sex", 0), "default", "holdout"
+    )
+    labels, weight, s = bench.base("lr").labels, bench.ready.test.weight, bench.s_test
+    assert weight is not None
+    rate = [np.average(labels[s == g], weights=weight[s == g]) for g in (0, 1)]
+    assert weighed["statistical_parity_difference"] == pytest.approx(rate[0] - rate[1])
