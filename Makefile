@@ -8,7 +8,7 @@ TORCH  := $(VENV)/.torch
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test test-torch lint types format slow bench docs clean
+.PHONY: help demo test test-torch lint types format slow slow-torch bench docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -25,7 +25,7 @@ $(TORCH): $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable ".[torch]"
 	@touch $@
 
-demo: $(STAMP) ## audit real predictions end to end; prints the path of an HTML page
+demo: $(STAMP) ## benchmark every method on real data; ends with the path of an HTML page
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## the test suite, a few minutes on two cores
@@ -48,6 +48,9 @@ types: $(STAMP) ## mypy, strict, on src
 slow: $(STAMP) ## simulations and full-data comparisons with the papers
 	$(BIN)/python -m pytest -n auto -m "slow and not torch"
 	$(BIN)/python benchmarks/fidelity.py
+
+slow-torch: $(TORCH) ## the networks of the 17-method study beside its published runs
+	$(BIN)/python -m pytest -m "slow and torch"
 
 bench: $(STAMP) ## side-by-side timings against the peers; writes benchmarks/README.md
 	$(BIN)/python benchmarks/run.py

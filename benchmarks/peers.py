@@ -25,12 +25,14 @@ PINS = {
     "aif360": GOLDEN / "aif360.txt",
     "aif360-in": HERE / "aif360-in.txt",
     "aif360-mfc": GOLDEN / "aif360-mfc.txt",
+    "ctgan": HERE / "ctgan.txt",
 }
 SCRIPTS = {
     "holisticai": HERE / "peer_holisticai.py",
     "aif360": HERE / "peer_aif360.py",
     "aif360-in": HERE / "peer_in_processing.py",
     "aif360-mfc": HERE / "peer_in_processing.py",
+    "ctgan": HERE / "peer_ctgan.py",
 }
 
 

@@ -60,7 +60,7 @@ def test_unknown_names_get_a_hint() -> None:
         make_model("knn", "chen")
     with pytest.raises(UnknownName, match="recipe"):
         make_model("lr", "chenn")
-    assert set(RECIPES) == {"default", "chen", "fairea"}
+    assert set(RECIPES) == {"default", "chen", "evt", "fairea"}
 
 
 def test_neighbours_with_equal_weights_are_scikit_learns(rows) -> None:

@@ -28,6 +28,8 @@ GROUPS: tuple[str, ...] = (
     "mitigators",
     "published",
     "study",
+    "tail",
+    "study_tables",
     "tradeoff",
     "tune",
 )

@@ -74,7 +74,7 @@ def benchmark_command(
         0.95, "--sure", help="Probability of a good trade-off that makes a method worth it."
     ),
     seed: int = typer.Option(0, "--seed", help="Seed of splits and resamples."),
-    backend: str = typer.Option("serial", "--backend", help="serial, loky, dask or ray."),
+    backend: str = typer.Option("loky", "--backend", help="serial, loky, dask or ray."),
     workers: int | None = typer.Option(None, "--workers", min=1, help="Worker processes."),
     scheduler: str | None = typer.Option(
         None, "--scheduler", help="Address of a Dask scheduler or Ray cluster."
@@ -106,7 +106,6 @@ def benchmark_command(
     from isonomy.studies.benchmark import plan_benchmark
 
     kept, mended = get_metric(performance).name, get_metric(fairness).name
-    folder = _made(folder)
     with messages().status(f"reading {data} ..."):
         plan = plan_benchmark(
             data,
@@ -125,7 +124,7 @@ def benchmark_command(
         )
     stopped = _run(
         plan.study,
-        folder,
+        _made(folder),
         backend=backend,
         workers=workers,
         scheduler=scheduler,
@@ -198,6 +197,7 @@ def _cuts(given: list[str]) -> dict[str, list[float]]:
 
 def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     """Run what is missing; give a note where it was stopped."""
+    from isonomy.cli.study import orderly_end
     from isonomy.study import Store, plan, run
     from isonomy.study.run import Progress, pending
 
@@ -206,7 +206,7 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     screen = messages()
     if missing < total:
         screen.print(f"{total - missing} of {total} splits were done before; going on.")
-    with progress_bar(screen, "splits") as bar:
+    with orderly_end(), progress_bar(screen, "splits") as bar:
         task = bar.add_task("", total=total, completed=total - missing)
 
         def show(now: Progress) -> None:
@@ -240,8 +240,9 @@ def _records(study: "Study", store: "Store") -> list[Any]:
     """Give the store's records that belong to this study as it is now."""
     from isonomy.study import keys, plan
 
-    wanted = {key for trial in plan(study) for key in keys(study, trial)}
-    return [record for record in store.records() if record.key in wanted]
+    # in the order in which tasks, models and methods were asked for
+    order = {key: k for k, key in enumerate(k for t in plan(study) for k in keys(study, t))}
+    return sorted((r for r in store.records() if r.key in order), key=lambda r: order[r.key])
 
 
 # ---------------------------------------------------------------------- what is printed
@@ -274,7 +275,7 @@ def _table(screen: "Console", found: "Benchmark", section: "Section") -> None:
 
     from isonomy.cli.tradeoff import COLOURS
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("method", no_wrap=True, overflow="ellipsis")
     table.add_column("", no_wrap=True)
     for heading in (found.performance, "bias"):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from isonomy.studies import PaperTable, Recipe
 
-__all__ = ["register", "show_listing", "show_table"]
+__all__ = ["listing_of", "register", "show_listing", "show_table"]
 
 
 def register(app: typer.Typer) -> None:
@@ -45,10 +45,11 @@ def published_command(
     parts = module.held(frame)
     screen = console(json_file)
     if name is None:
-        listing = _listing(module.TABLES, parts)
+        listing = listing_of(module.TABLES, parts)
         if json_file:
             write_json(json_file, {"paper": paper, "held": _contents(frame), "tables": listing})
-        show_listing(screen, paper, frame, listing)
+        show_listing(screen, frame, listing, "this folder")
+        screen.print(f"Recompute one: isonomy published {paper} DIR --table NAME")
         return
     missing = module.TABLES[name].needs - parts
     if missing:
@@ -76,7 +77,8 @@ def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
     }
 
 
-def _listing(tables: "dict[str, Recipe]", parts: frozenset[str]) -> list[dict[str, Any]]:
+def listing_of(tables: "dict[str, Recipe]", parts: frozenset[str]) -> list[dict[str, Any]]:
+    """Say of every table what a frame lacks for it."""
     return [
         {"table": name, "title": recipe.title, "missing": sorted(recipe.needs - parts)}
         for name, recipe in tables.items()
@@ -84,7 +86,7 @@ def _listing(tables: "dict[str, Recipe]", parts: frozenset[str]) -> list[dict[st
 
 
 def show_listing(
-    screen: "Console", paper: str, frame: "pd.DataFrame", listing: list[dict[str, Any]]
+    screen: "Console", frame: "pd.DataFrame", listing: list[dict[str, Any]], source: str
 ) -> None:
     """Print what can be made of a folder or a store."""
     from rich.table import Table
@@ -95,7 +97,7 @@ def show_listing(
         f"{', '.join(held['dataset'])}; models: {', '.join(held['model'])}"
     )
     shown = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("--table", "what it shows", "from this folder"):
+    for heading in ("--table", "what it shows", f"from {source}"):
         shown.add_column(heading, no_wrap=heading == "--table")
     for row in listing:
         missing = row["missing"]
@@ -104,7 +106,6 @@ def show_listing(
         )
         shown.add_row(row["table"], row["title"], told)
     screen.print(shown)
-    screen.print(f"Recompute one: isonomy published {paper} DIR --table NAME")
 
 
 def show_table(screen: "Console", result: "PaperTable", digits: int | None = None) -> None:

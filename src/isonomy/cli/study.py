@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from isonomy.cli.output import check_writable, console, write_json
+from isonomy.cli.output import check_writable, console, parted, progress_bar, write_json
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from isonomy.study import Outcome, Store, Study
 
-__all__ = ["read_size", "register", "study_app"]
+__all__ = ["open_store", "orderly_end", "read_size", "register", "study_app"]
 
 study_app = typer.Typer(
     help="Run a study: thousands of trials, safe from a kill, on one machine or a cluster.",
@@ -82,6 +82,9 @@ def run_command(
     time_limit: float | None = _TIME,
     memory_limit: str | None = _MEMORY,
     retry: bool = _RETRY,
+    table: str | None = typer.Option(
+        None, "--table", help="Then print this table of the paper (see `isonomy study tables`)."
+    ),
 ) -> None:
     """Run a study, or what is missing of it.
 
@@ -94,23 +97,36 @@ def run_command(
 
     study = load_study(name)
     changes: dict[str, Any] = {
-        "tasks": _parted(tasks),
-        "models": tuple(_parted(models)),
-        "methods": _parted(methods),
+        "tasks": parted(tasks),
+        "models": tuple(parted(models)),
+        "methods": parted(methods),
         "repeats": repeats,
         "protocol": protocol,
     }
     study = study.with_(**{k: v for k, v in changes.items() if v not in (None, [], ())})
-    _run(
-        study,
-        out or f"{_OUT}/{study.name}",
-        backend=backend,
-        workers=workers,
-        scheduler=scheduler,
-        time_limit=time_limit,
-        memory_limit=read_size(memory_limit),
-        retry=retry,
-    )
+    folder = out or f"{_OUT}/{study.name}"
+    code = 0
+    try:
+        _run(
+            study,
+            folder,
+            backend=backend,
+            workers=workers,
+            scheduler=scheduler,
+            time_limit=time_limit,
+            memory_limit=read_size(memory_limit),
+            retry=retry,
+        )
+    except typer.Exit as end:  # what has failed does not keep the rest from being shown
+        code = end.exit_code
+        if code != 1:
+            raise
+    if table is not None:
+        from isonomy.cli.study_tables import show_tables
+
+        show_tables(open_store(folder), [table])
+    if code:
+        raise typer.Exit(code)
 
 
 @study_app.command("resume")
@@ -127,7 +143,7 @@ def resume_command(
 
     Exit code as for `isonomy study run`.
     """
-    store = _open(folder)
+    store = open_store(folder)
     _run(
         _study_of(store),
         str(store.path),
@@ -154,7 +170,7 @@ def status_command(
     from isonomy.study.run import pending
 
     check_writable(json_file)
-    store = _open(folder)
+    store = open_store(folder)
     study = _study_of(store)
     jobs, named = pending(study, store)
     missing = sum(len(job.only) for job in jobs)
@@ -218,7 +234,7 @@ def query_command(
     """
     from rich.table import Table
 
-    found = _open(folder).query(sql)
+    found = open_store(folder).query(sql)
     if csv:
         typer.echo(found.to_csv(index=False), nl=False)
         return
@@ -239,7 +255,7 @@ def export_command(
 ) -> None:
     """Write a run to Parquet or CSV."""
     check_writable(file, option="FILE")
-    written = _open(folder).export(file, view)
+    written = open_store(folder).export(file, view)
     console(None).print(f"Written: {written}")
 
 
@@ -249,7 +265,7 @@ def score_command(
     metrics: list[str] = typer.Argument(..., help="Metrics of counts (see `isonomy metrics`)."),
 ) -> None:
     """Add metrics to a run from its stored counts; nothing is fitted again."""
-    gained = _open(folder).score(_parted(metrics))
+    gained = open_store(folder).score(parted(metrics))
     console(None).print(f"{gained:,} runs gained a metric.")
 
 
@@ -261,7 +277,7 @@ def merge_command(
     """Take over the records of the same study from other folders, of other machines perhaps."""
     from isonomy.study import Store
 
-    came = _open(folder).merge(*map(Store.open, others))
+    came = open_store(folder).merge(*map(Store.open, others))
     console(None).print(f"{came:,} records came.")
 
 
@@ -287,19 +303,8 @@ def read_size(text: str | None) -> int | None:
         raise InputError(f"An amount of memory is written 800M or 4G; got {text!r}.") from None
 
 
-def _parted(given: list[str]) -> list[str]:
-    """Part ``a,b`` at its commas, except for those inside parentheses."""
-    out, depth = [""], 0
-    for letter in ",".join(given):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            out.append("")
-        else:
-            out[-1] += letter
-    return [part.strip() for part in out if part.strip()]
-
-
-def _open(folder: str | None) -> "Store":
+def open_store(folder: str | None) -> "Store":
+    """Open the run of a folder, or of a study's name in out/; the only one when None."""
     from isonomy.study import Store
 
     if folder is None:
@@ -334,7 +339,7 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
         f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
         f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {out}"
     )
-    with _orderly_end(), _bar(screen) as bar:
+    with orderly_end(), progress_bar(screen, "trials") as bar:
         task = bar.add_task("starting", total=None)
 
         def show(now: Progress) -> None:
@@ -357,7 +362,7 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
 
 
 @contextlib.contextmanager
-def _orderly_end() -> Iterator[None]:
+def orderly_end() -> Iterator[None]:
     """Treat SIGTERM, by which a cluster takes its machine back, like Ctrl-C."""
     try:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -368,30 +373,6 @@ def _orderly_end() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _bar(screen: "Console") -> Any:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn("trials"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
 
 
 def _tell(screen: "Console", outcome: "Outcome") -> None:

@@ -246,7 +246,7 @@ def read_dataset(
     return dataset_from(
         data,
         label=label,
-        sensitive=sensitive,
+        sensitive_features=sensitive,
         favorable=favorable or None,
         privileged=value_pairs(privileged, "--privileged") or None,
     )

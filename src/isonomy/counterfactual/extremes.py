@@ -10,7 +10,14 @@ from scipy.special import ndtri
 
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
-from isonomy.tails import TailFit, fit_gev, fit_gpd, gpd_quantile, peaks_over_threshold
+from isonomy.tails import (
+    TailFit,
+    choose_threshold,
+    fit_gev,
+    gpd_quantile,
+    peaks_over_threshold,
+    tail_test,
+)
 
 __all__ = [
     "Estimate",
@@ -69,7 +76,7 @@ class Extremes:
     attained : int
         How many rows show the largest value.
     replicates : dict of str to ndarray
-        What each bootstrap resample gave: ``levels`` and ``location``.
+        What each bootstrap resample gave: ``location``, and ``levels`` as observed.
     """
 
     rows: int
@@ -140,11 +147,12 @@ def extremes(
     values: ArrayLike,
     *,
     horizons: Sequence[int] = (500, 1000, 2000),
-    k: int | None = None,
+    k: int | str | None = None,
     alpha: float = 0.95,
-    resamples: int = 1000,
+    intervals: str = "profile",
+    resamples: int = 999,
     level: float = 0.95,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int = 0,
 ) -> Extremes:
     """Describe the counterfactual discrimination of one group, its tail above all.
 
@@ -154,16 +162,20 @@ def extremes(
         The counterfactual discrimination of the members.
     horizons : sequence of int, default (500, 1000, 2000)
         The numbers of queries to give return levels for.
-    k : int, optional
-        How many of the largest values make the tail; see ``tail_size``.
+    k : int or "auto", optional
+        How many of the largest values make the tail; see ``tail_size``. ``auto`` takes as many
+        as goodness of fit allows (``choose_threshold``).
     alpha : float, default 0.95
         The level of the conditional value at risk.
-    resamples : int, default 1000
-        Bootstrap resamples for location and return levels; 0 for no intervals.
+    intervals : str, default "profile"
+        How intervals of return levels are found: see ``TailFit.interval``.
+    resamples : int, default 999
+        Bootstrap resamples, for the location and wherever else they are needed; 0 for no
+        intervals at all.
     level : float, default 0.95
         Confidence level.
-    random_state : int or Generator, default 0
-        The source of randomness.
+    random_state : int, default 0
+        Seed of the resamples.
 
     Returns
     -------
@@ -171,9 +183,10 @@ def extremes(
 
     Notes
     -----
-    Resamples are drawn from the fitted law above the threshold and from the rows below it, the
-    threshold is chosen again in each, and the law is fitted again. Only the largest values of a
-    resample are ever drawn, by their spacings, so the number of rows does not matter.
+    Resamples for the location are drawn from the fitted law above the threshold and from the rows
+    below it, and the law is fitted again. Only the largest values of a resample are ever drawn,
+    by their spacings, so the number of rows does not matter. Where no tail is fitted, the levels
+    are those observed, with the interval of plain resamples.
 
     Examples
     --------
@@ -187,41 +200,45 @@ def extremes(
     n = x.size
     if n == 0 or not np.isfinite(x).all():
         raise InputError(f"A group must hold finite values of discrimination; got {n} rows.")
-    if k is not None and k < 3:
-        raise InputError(f"k must be at least 3; got {k}.")
+    if k is not None and k != "auto" and (isinstance(k, str) or k < 3):
+        raise InputError(f"k must be a number from 3 on, or 'auto'; got {k!r}.")
     z = float(ndtri(0.5 + level / 2))
     mean, half = float(x.mean()), z * float(x.std(ddof=1) if n > 1 else np.nan) / np.sqrt(n)
-    rng = np.random.default_rng(random_state)
-    fit, reason = _fit(x, tail_size(n, horizons) if k is None else min(k, n - 1))
+    fit, reason = _fit(x, k, tail_size(n, horizons))
     paper = None
     if n > PAPER_K and x[0] - x[PAPER_K - 1] > ROUNDING:
         paper = peaks_over_threshold(x, k=PAPER_K, protocol="as_published")
         paper = None if paper.degenerate else paper
-    points = np.array([_level(x, fit, m) for m in horizons])
-    location = float("nan")
+    levels = {int(m): Estimate(_level(x, fit, m)) for m in horizons}
+    location = Estimate(float("nan"))
     if n > PAPER_K:
-        location = float(_locations(x[None, :PAPER_K], paper)[0])
-    low = high = np.full(points.size, np.nan)
-    place = (float("nan"), float("nan"))
+        location = Estimate(float(_locations(x[None, :PAPER_K], paper)[0]))
     replicates: dict[str, Floats] = {}
     if resamples:
+        rng = np.random.default_rng(random_state)
         replicates = _bootstrap(x, fit, paper, np.array(horizons, dtype=float), resamples, rng)
-        low, high = percentile_interval(replicates["levels"], level=level)
         if n > PAPER_K:
             ends = percentile_interval(replicates["location"], level=level)
-            place = (float(ends[0]), float(ends[1]))
+            location = Estimate(location.value, float(ends[0]), float(ends[1]))
+        low, high = percentile_interval(replicates["levels"], level=level)
+        for i, (m, point) in enumerate(levels.items()):
+            if fit is None:
+                levels[m] = Estimate(point.value, float(low[i]), float(high[i]))
+                continue
+            known = fit.interval(
+                "return_level", horizon=m, level=level, method=intervals, resamples=resamples,
+                random_state=random_state,
+            )  # fmt: skip
+            levels[m] = Estimate(point.value, float(known.low), float(known.high))
     return Extremes(
         rows=n,
         values=x,
         acd=Estimate(mean, mean - half, mean + half),
         cvar=conditional_value_at_risk(x, alpha=alpha, level=level),
-        location=Estimate(location, *place),
+        location=location,
         fit=fit,
         paper=paper,
-        levels={
-            int(m): Estimate(float(points[i]), float(low[i]), float(high[i]))
-            for i, m in enumerate(horizons)
-        },
+        levels=levels,
         reason=reason,
         attained=int((x == x[0]).sum()),
         alpha=alpha,
@@ -229,7 +246,14 @@ def extremes(
     )
 
 
-def extremes_difference(a: Extremes, b: Extremes, *, level: float = 0.95) -> dict[Any, Estimate]:
+def extremes_difference(
+    a: Extremes,
+    b: Extremes,
+    *,
+    intervals: str = "profile",
+    level: float = 0.95,
+    random_state: int = 0,
+) -> dict[Any, Estimate]:
     """Give what two groups differ by: ``acd``, ``cvar``, ``ecd``, and levels at each horizon.
 
     ``ecd`` is the difference of the fitted locations, as in the paper. Locations of groups of
@@ -250,26 +274,37 @@ def extremes_difference(a: Extremes, b: Extremes, *, level: float = 0.95) -> dic
         gap = mine - theirs
         half = float(np.hypot(mine.high - mine.value, theirs.high - theirs.value))
         out[name] = Estimate(gap, gap - half, gap + half)
-    out["ecd"] = _apart(a, b, "location", None, a.location - b.location, level)
-    for i, m in enumerate(a.levels):
-        out[m] = _apart(a, b, "levels", i, a.levels[m] - b.levels[m], level)
+    gap = a.location - b.location
+    low = high = float("nan")
+    if "location" in a.replicates and "location" in b.replicates and gap == gap:
+        apart = a.replicates["location"] - b.replicates["location"]
+        low, high = map(float, percentile_interval(apart, level=level))
+    out["ecd"] = Estimate(gap, low, high)
+    for m in a.levels:
+        mine, theirs = a.levels[m], b.levels[m]
+        reach = min((f.rate * m for f in (a.fit, b.fit) if f is not None), default=0.0)
+        if a.fit is None or b.fit is None or not a.replicates or reach < 1:
+            out[m] = _apart(mine, theirs)
+            continue
+        # where likelihood has no maximum the limits are resampled anyway: all of them at once
+        how = intervals if a.fit.converged and b.fit.converged else "bootstrap"
+        test = tail_test(
+            a.fit, b.fit, horizon=m, level=level, method=how,
+            resamples=len(a.replicates["levels"]), random_state=random_state,
+        )  # fmt: skip
+        out[m] = Estimate(mine - theirs, float(test.low), float(test.high))
     return out
 
 
-def _apart(
-    a: Extremes, b: Extremes, what: str, column: int | None, value: float, level: float
-) -> Estimate:
-    if what not in a.replicates or what not in b.replicates or value != value:
-        return Estimate(value)
-    mine, theirs = a.replicates[what], b.replicates[what]
-    if column is not None:
-        mine, theirs = mine[:, column], theirs[:, column]
-    size = min(len(mine), len(theirs))
-    low, high = percentile_interval(mine[:size] - theirs[:size], level=level)
-    return Estimate(value, float(low), float(high))
+def _apart(a: Estimate, b: Estimate) -> Estimate:
+    """Give the difference of independent estimates from their intervals (Zou and Donner 2008)."""
+    gap = a - b
+    low = float(np.hypot(a.value - a.low, b.high - b.value))
+    high = float(np.hypot(a.high - a.value, b.value - b.low))
+    return Estimate(gap, gap - low, gap + high)
 
 
-def _fit(x: Floats, k: int) -> tuple[TailFit | None, str]:
+def _fit(x: Floats, wanted: int | str | None, usual: int) -> tuple[TailFit | None, str]:
     """Fit the tail of values in falling order, or say in a sentence why there is none."""
     n, largest = x.size, f"{round(float(x[0]), 9) + 0.0:.4g}"
     if x[0] == x[-1]:
@@ -283,11 +318,15 @@ def _fit(x: Floats, k: int) -> tuple[TailFit | None, str]:
             f"A tail needs at least {FEWEST_ROWS} rows; this group has {n:,}, and the largest "
             f"value is {largest}."
         )
+    k = usual if wanted is None or isinstance(wanted, str) else min(wanted, n - 1)
     if x[0] - x[k] < ROUNDING:
         return None, f"The {k} largest values are all {largest} but for rounding."
     fit = peaks_over_threshold(x, k=k, upper=1.0)
     if fit.degenerate:
         return None, f"No tail is fitted to the {k} largest: {fit.degenerate}."
+    if wanted == "auto":
+        k = choose_threshold(x, upper=1.0).k
+        fit = peaks_over_threshold(x, k=k, upper=1.0)
     return fit, ""
 
 
@@ -307,8 +346,7 @@ def _bootstrap(
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
     n = x.size
-    k = 0 if fit is None else fit.k
-    depth = min(n, max(k, PAPER_K, int(n / horizons.min())) + 1)
+    depth = min(n, max(PAPER_K, int(n / horizons.min())) + 1)
     # the largest of n uniforms by their spacings: survival probabilities of the largest values
     rise = np.cumsum(rng.exponential(size=(resamples, depth)), axis=1)
     rest = rng.gamma(n + 1 - depth, size=resamples)
@@ -319,19 +357,7 @@ def _bootstrap(
         inside = np.where(beyond, 1 - survival / fit.rate, 0.0)
         tail = fit.threshold + gpd_quantile(inside, fit.scale, fit.shape)
         drawn = np.where(beyond, np.minimum(tail, 1.0), drawn)
-    observed = drawn[:, np.minimum((n / horizons).astype(np.intp), depth - 1)]
-    out = {"levels": observed}
-    if fit is not None:
-        start = drawn[:, k]
-        # the estimator behind the point: where likelihood has no maximum, it has none in resamples
-        how = "auto" if fit.method == "ml" else str(fit.method)
-        upper = 1.0 if how == "auto" else None
-        again = fit_gpd(
-            drawn[:, :k] - start[:, None], threshold=start, n=n, upper=upper, method=how
-        )
-        levels = np.minimum(again.return_level(horizons), 1.0)
-        usable = np.isfinite(levels) & (horizons * fit.rate >= 1)
-        out["levels"] = np.where(usable, levels, observed)
+    out = {"levels": drawn[:, np.minimum((n / horizons).astype(np.intp), depth - 1)]}
     if n > PAPER_K:
         out["location"] = _locations(drawn[:, :PAPER_K], paper)
     return out
@@ -339,7 +365,7 @@ def _bootstrap(
 
 def _locations(top: Floats, paper: TailFit | None) -> Floats:
     """Give the location of each sample's extreme value law, or the quantile that it would be."""
-    quantile = np.quantile(top, LOCATION, axis=1)
+    quantile = np.quantile(top, LOCATION, axis=1, method="higher")
     if paper is None:
         return np.asarray(quantile)
     how = "auto" if paper.method == "ml" else str(paper.method)

@@ -14,7 +14,14 @@ from isonomy._validate import unknown_name
 from isonomy.counterfactual.columns import Columns
 from isonomy.errors import InputError, NotApplicable
 
-__all__ = ["BaseGenerator", "BootstrapNoise", "GENERATORS", "Independent", "make_generator"]
+__all__ = [
+    "BaseGenerator",
+    "BootstrapNoise",
+    "GENERATORS",
+    "Independent",
+    "check_at_least",
+    "make_generator",
+]
 
 Floats = NDArray[np.float64]
 Condition = Mapping[int, int]
@@ -120,6 +127,12 @@ class BaseGenerator(BaseEstimator, ABC):  # type: ignore[misc]
                 "No row that was seen fulfils the whole condition, so that none can be drawn."
             )
         return np.flatnonzero(good)
+
+
+def check_at_least(generator: BaseGenerator, name: str, least: int) -> None:
+    """Raise unless a setting of a generator is a number that is not too small."""
+    if not getattr(generator, name) >= least:
+        raise InputError(f"{name} must be at least {least}; got {getattr(generator, name)}.")
 
 
 def _fulfils(points: Floats, condition: Condition) -> NDArray[np.bool_]:

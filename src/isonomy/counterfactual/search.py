@@ -16,6 +16,7 @@ from isonomy.counterfactual.pairs import score_pairs
 from isonomy.counterfactual.scores import Scorer
 from isonomy.counterfactual.tables import stack, take
 from isonomy.errors import InputError
+from isonomy.tails import cv_test
 
 __all__ = ["PROTOCOLS", "TailSample", "tail_sample_search"]
 
@@ -71,6 +72,18 @@ class TailSample:
         order = np.lexsort((self.synthetic, -self.cd))
         return int(self.synthetic[order[:k]].sum())
 
+    def sentence(self) -> str:
+        """Say what was gathered and what the test made of it."""
+        real, made = int((~self.synthetic).sum()), int(self.synthetic.sum())
+        verdict = "passes" if self.passed else "fails"
+        alone = "pass" if self.passed_real else "fail"
+        return (
+            f"{real:,} real and {made:,} generated rows ({self.generator}, {self.protocol}): "
+            f"{self.synthetic_extremes()} of the 50 largest are generated, the largest is "
+            f"{self.cd.max() + 0.0:.3f} ({self.cd[~self.synthetic].max() + 0.0:.3f} among real rows); "
+            f"the test of an exponential or shorter tail {verdict}, the real rows alone {alone}."
+        )
+
     def frame(self) -> pd.DataFrame:
         """Give one line that says what was done and what came of it."""
         return pd.DataFrame(
@@ -114,8 +127,7 @@ def tail_sample_search(
     generated rows are added, until they do or the time is up. The printed loop runs "while in
     time or passed", which cannot be meant; we read "while in time and not passed". The test is
     applied to the values themselves, not to their excesses, and so hardly ever fails unless the
-    values are near 0; an undefined one (a mean of 0) counts as a failure. The paper gives
-    m = 1, but all its synthetic counts are multiples of 500.
+    values are near 0. The paper gives m = 1, but all its synthetic counts are multiples of 500.
 
     ``corrected`` decides how many rows to generate before it looks at any value (adding rows until
     a test passes makes it pass), applies the test to the excesses with a one-sided limit
@@ -195,24 +207,23 @@ def tail_sample_search(
             against=against,
         ).cd  # fmt: skip
 
-    form = "raw" if protocol == "as_published" else "residual"
     tables, cd = [mine], measure(mine)
     real, rounds, stopped = cd.size, 0, "plan"
-    alone = _passes(cd, k_min, k_max, form)
+    alone, cv = _test(cd, k_min, k_max, protocol)
+    passed = alone
     if protocol == "corrected":
         wanted = max(0, ENOUGH * k_max - real) if synthetic is None else synthetic
         if wanted:
             tables.append(maker.rows(wanted))
             cd = np.concatenate([cd, measure(tables[-1])])
             rounds = 1
-        passed = _passes(cd, k_min, k_max, form)
+            passed, cv = _test(cd, k_min, k_max, protocol)
     else:
-        passed = alone
         while not passed and time.monotonic() - start <= timeout:
             tables.append(maker.rows(m))
             cd = np.concatenate([cd, measure(tables[-1])])
             rounds += 1
-            passed = _passes(cd, k_min, k_max, form)
+            passed, cv = _test(cd, k_min, k_max, protocol)
         stopped = "passed" if passed else "timeout"
     return TailSample(
         X=stack(tables),
@@ -220,7 +231,7 @@ def tail_sample_search(
         synthetic=np.arange(cd.size) >= real,
         passed=passed,
         passed_real=alone,
-        cv=_variation(cd, k_min, k_max, form),
+        cv=cv,
         rounds=rounds,
         stopped=stopped,
         protocol=protocol,
@@ -229,26 +240,14 @@ def tail_sample_search(
     )
 
 
-def _variation(cd: Floats, k_min: int, k_max: int, form: str) -> Floats:
-    """Give the coefficient of variation of the k largest values, or of their excesses, per k."""
+def _test(cd: Floats, k_min: int, k_max: int, protocol: str) -> tuple[bool, Floats]:
+    """Apply the test of a protocol; too few values fail it."""
     if cd.size <= k_max:
-        return np.full(k_max - k_min + 1, np.nan)
-    top = np.sort(cd)[::-1][: k_max + 1]
-    k = np.arange(k_min, k_max + 1)
-    shift = top[k] if form == "residual" else np.zeros(k.size)
-    mean = np.cumsum(top)[k - 1] / k
-    # centred at the largest, so that values far from 0 lose no digits
-    apart = top - top[0]
-    square = np.cumsum(apart**2)[k - 1] - np.cumsum(apart)[k - 1] ** 2 / k
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.sqrt(np.maximum(square, 0) / (k - 1)) / (mean - shift))
-
-
-def _passes(cd: Floats, k_min: int, k_max: int, form: str) -> bool:
-    cv = _variation(cd, k_min, k_max, form)
-    k = np.arange(k_min, k_max + 1)
-    limit = 1 + 1 / (4 * k) if form == "raw" else 1 + 1.96 / np.sqrt(k)
-    return bool((cv < limit).all())  # NaN is not below anything
+        return False, np.full(k_max - k_min + 1, np.nan)
+    test = cv_test(cd, k_min=k_min, k_max=k_max)
+    if protocol == "as_published":
+        return bool(test.passed_as_published), np.asarray(test.raw)
+    return bool(test.passed), np.asarray(test.cv)
 
 
 class _Maker:
@@ -275,7 +274,7 @@ class _Maker:
         if self.fitted is None:
             self.fitted = self._learn(names)
         drawn = self.fitted.sample(count, self.rng)
-        points = np.asarray(drawn[names], dtype=np.float64)
+        points = np.array(drawn[names], dtype=np.float64)
         for j in range(points.shape[1]):
             points[:, j] = self.domain.clip(j, points[:, j])
         like = take(self.mine, np.zeros(count, dtype=np.intp))

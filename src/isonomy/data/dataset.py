@@ -22,7 +22,7 @@ from isonomy._validate import (
 )
 from isonomy.errors import InputError
 
-__all__ = ["Dataset", "DatasetInfo"]
+__all__ = ["Dataset", "DatasetInfo", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -369,16 +369,8 @@ class Dataset:
     @classmethod
     def from_parquet(cls, path: str | Path, **options: Any) -> "Dataset":
         """Make a dataset of a Parquet file; the options are those of ``from_frame``."""
-        import duckdb
-
         options.setdefault("name", Path(path).stem)
-        with duckdb.connect() as connection:
-            try:
-                table = connection.read_parquet(str(_existing(path))).df()
-            except duckdb.Error as error:
-                why = str(error).strip().splitlines()[0].rstrip(".")
-                raise InputError(f"The file {str(path)!r} cannot be read: {why}.") from None
-        return cls.from_frame(table, **options)
+        return cls.from_frame(_read_parquet(_existing(path)), **options)
 
     def _attribute(self, attribute: str) -> "pd.Series[Any]":
         if attribute not in self.sensitive.columns:
@@ -391,6 +383,24 @@ def _existing(path: str | Path) -> Path:
     if not path.is_file():
         raise InputError(f"A file must exist to be read; there is none at {str(path)!r}.")
     return path
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a CSV or Parquet file into a frame; raise one sentence where it cannot be read."""
+    path = _existing(path)
+    return _read_parquet(path) if path.suffix.lower() in {".parquet", ".pq"} else _read_csv(path)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        try:
+            table: pd.DataFrame = connection.read_parquet(str(path)).df()
+        except duckdb.Error as error:
+            why = str(error).strip().splitlines()[0].rstrip(".")
+            raise InputError(f"The file {str(path)!r} cannot be read: {why}.") from None
+    return table
 
 
 def _read_csv(path: Path) -> pd.DataFrame:

@@ -119,7 +119,9 @@ class EcdFair(WrappedModel):
     that is kept.
 
     A small difference is not a small worst case: two groups may both be hurt badly.
-    ``compare="larger"`` makes the larger of the two extremes small instead.
+    ``compare="larger"`` makes the larger of the two extremes small instead. And the shortest way to
+    no difference is a model that does not look at the attribute: an l1 penalty may take it out
+    of a logistic regression, whose proxies stay.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def _number(value: Any, digits: int = 3) -> str:
         return "undefined"
     if value in (float("inf"), float("-inf")):
         return "infinite" if value > 0 else "-infinite"
-    return f"{value:.{digits}f}"
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # never a minus before nothing
 
 
 def audit_page(found: "Audit", *, title: str) -> str:

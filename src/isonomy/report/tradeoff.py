@@ -1,6 +1,6 @@
 """Pages and drawings of a trade-off: baseline, regions, frontier, and the points judged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLOURS",
     "EDGE",
+    "INK",
     "Scale",
     "area_svg",
     "axes",
@@ -25,6 +26,7 @@ __all__ = [
     "span_of",
     "standalone",
     "svg",
+    "ticks",
     "tradeoff_page",
     "tuning_page",
 ]
@@ -74,7 +76,8 @@ def span_of(*values: Any) -> tuple[float, float]:
     return float(every.min() - room), float(every.max() + room)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
+    """Give round numbers along an axis."""
     step = 10.0 ** np.floor(np.log10((high - low) / 3))
     step *= next(k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= 5)
     # adding 0 turns -0 into 0
@@ -83,17 +86,24 @@ def _ticks(low: float, high: float) -> list[float]:
     ]
 
 
-def axes(scale: Scale, across: str, up: str) -> str:
-    """Draw both axes with their words."""
+def axes(
+    scale: Scale,
+    across: str,
+    up: str,
+    *,
+    x_ticks: Mapping[float, str] | None = None,
+    y_ticks: Mapping[float, str] | None = None,
+) -> str:
+    """Draw both axes with their words; ticks may be given, as a logarithmic axis needs."""
     parts = []
-    for t in _ticks(*scale.x):
+    for t, word in (x_ticks or {t: f"{t:g}" for t in ticks(*scale.x)}).items():
         px, _ = scale.at(t, scale.y[0])
         parts.append(
-            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{t:g}</text>'
+            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{word}</text>'
         )
-    for t in _ticks(*scale.y):
+    for t, word in (y_ticks or {t: f"{t:g}" for t in ticks(*scale.y)}).items():
         _, py = scale.at(scale.x[0], t)
-        parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{t:g}</text>')
+        parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{word}</text>')
         parts.append(
             f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
         )
@@ -116,6 +126,7 @@ def svg(body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT) 
 
 
 INK = {
+    "ink": "#1d2430",
     "violated": "#b3261e",
     "within": "#1a7f4b",
     "thin": "#9a6700",

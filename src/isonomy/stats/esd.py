@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
+from isonomy.errors import InputError
 from isonomy.stats._samples import Floats, check_option, check_share, named_samples
 from isonomy.stats.effects import cliffs_delta, cohens_d
 from isonomy.stats.ranking import Ranking, between, divide, kruskal_wallis, make_ranking
@@ -71,6 +72,11 @@ def scott_knott_esd(
     check_share("level", level)
     names, samples, holes = named_samples(values, labels)
     ranked = version == "nonparametric"
+    if not ranked and not all(np.isfinite(sample).all() for sample in samples):
+        raise InputError(
+            f"Values must be finite for the {version} version; some are infinite: use "
+            'version="nonparametric".'
+        )
     centres = np.array([np.median(s) if ranked else s.mean() for s in samples])
     order = np.argsort(centres, kind="stable")
     names = tuple(names[i] for i in order)

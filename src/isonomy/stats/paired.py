@@ -117,7 +117,8 @@ def wilcoxon(
                 f"{d.shape} and {other.shape}."
             )
         try:
-            d = d - other
+            with np.errstate(invalid="ignore"):  # both infinite: no difference to speak of
+                d = d - other
         except ValueError:
             raise InputError(
                 "The leading axes of the two samples must broadcast; they have shapes "

@@ -103,7 +103,8 @@ def between(centres: Floats, first: int, cut: int, end: int) -> float:
     """Give the sum of squares between two runs of treatments' centres."""
     low, high = centres[first:cut], centres[cut:end]
     share = low.size * high.size / (low.size + high.size)
-    return float(share * (low.mean() - high.mean()) ** 2)
+    with np.errstate(invalid="ignore"):  # two infinite sides: NaN, which no cut wins with
+        return float(share * (low.mean() - high.mean()) ** 2)
 
 
 def kruskal_wallis(samples: Sequence[Floats]) -> tuple[float, float]:
@@ -179,7 +180,12 @@ def _welch(low: Floats, high: Floats) -> Floats:
 def _shifted_bootstrap(
     low: Floats, high: Floats, resamples: int, rng: Generator, *, both_sides: bool
 ) -> float:
-    """Give the share of resamples, both samples moved to one mean, that lie further apart."""
+    """Give the share of resamples, both samples moved to one mean, that lie further apart.
+
+    NaN where a value is infinite: there is no mean to move to.
+    """
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        return float("nan")
     observed = _welch(low, high)
     middle = np.concatenate([low, high]).mean()
     drawn = []
@@ -212,7 +218,8 @@ def scott_knott(
     Parameters
     ----------
     values : mapping from treatment to runs, or array-like of shape (runs, treatments)
-        Undefined values are left out, and a note says how many.
+        Undefined values are left out, and a note says how many; infinite ones have ranks but no
+        bootstrap, which then says nothing.
     labels : sequence, optional
         The treatments' names, for an array; the columns of a frame give them.
     larger_is_better : bool
@@ -266,6 +273,8 @@ def scott_knott(
         whole = _median(side(first, end), upper=True)
         low, high = side(first, cut), side(cut, end)
         total = low.size + high.size
+        if not np.isfinite(whole):
+            return float(low.size * high.size)  # any cut is infinitely good: the most even
         return float(
             low.size / total * (_median(low, upper=True) - whole) ** 2
             + high.size / total * (_median(high, upper=True) - whole) ** 2

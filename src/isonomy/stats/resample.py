@@ -203,6 +203,7 @@ class _Run:
             (~whole & (self.nan != "omit"), "a value is NaN"),
             (fewest < 2, "fewer than two values are left"),
             (np.isnan(out[0]), "the statistic is undefined"),
+            (np.isinf(out[0]) & np.isnan(out[1]), "the statistic is infinite"),
             (np.isnan(out[1:3]).any(axis=0), "the resamples do not vary"),
         )
         estimate, low, high, error = (part.reshape(lead)[()] for part in out)
@@ -218,7 +219,8 @@ class _Run:
         )
 
     def _cells(self, samples: list[Floats], rng: Generator, *, paired: bool) -> Floats:
-        drawn = self._draw(samples, rng, paired=paired)
+        with np.errstate(invalid="ignore"):  # infinite values have no spread
+            drawn = self._draw(samples, rng, paired=paired)
         tail = (1.0 - self.level) / 2.0
         estimate, resampled = drawn.estimate, np.sort(drawn.resampled, axis=-1)
         known = np.sum(~np.isnan(resampled), axis=-1)

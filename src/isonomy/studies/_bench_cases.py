@@ -19,10 +19,10 @@ from isonomy.tradeoff.verdict import measure
 __all__ = [
     "Case",
     "FRONTIER",
+    "FrontierRuns",
     "advantage",
     "cases_of",
     "check_paired",
-    "FrontierRuns",
     "frontier_runs",
     "frontier_specs",
     "interval",

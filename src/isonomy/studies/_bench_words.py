@@ -92,8 +92,11 @@ def _against_baselines(found: "Benchmark", section: "Section", verdict: MethodVe
         f"Overwriting predictions blindly down to that bias would leave {_number(blind)} of "
         f"{name}; {_region(verdict)}."
     )
-    if section.frontier is None or verdict.above_frontier != verdict.above_frontier:
+    if section.frontier is None:
         return told
+    if verdict.above_frontier != verdict.above_frontier:
+        least = float(section.frontier.bias.min())
+        return f"{told} Group thresholds on the same model get no further than {_number(least)}."
     reach = verdict.performance.after - verdict.above_frontier
     how = f"Group thresholds on the same model reach {_number(reach)} at that bias"
     if verdict.above_low > 0:
@@ -109,8 +112,7 @@ def _against_baselines(found: "Benchmark", section: "Section", verdict: MethodVe
 
 
 def _region(verdict: MethodVerdict) -> str:
-    sure = verdict.probability.get(verdict.region or "", float("nan"))
-    return f"the trade-off is {verdict.region} (probability {sure:.0%})"
+    return f"the trade-off is {verdict.region} (good or win-win with a probability of {verdict.worth:.0%})"
 
 
 def _demands(section: "Section", verdict: MethodVerdict) -> str:
@@ -131,20 +133,35 @@ def _runner_up(found: "Benchmark", section: "Section") -> list[str]:
     elif choice.apart is None:
         told.append(f"Whether they differ is not known: {choice.why}.")
     else:
-        lighter = (
-            not second.needs_attribute and section.verdict(choice.method or "").needs_attribute
-        )
-        hint = (
-            f" {second.method} does without {section.attribute} at prediction." if lighter else ""
-        )
         told.append(
             f"The two cannot be told apart (p = {choice.p:.2g}): choose by what is easier to live "
-            f"with.{hint}"
+            "with."
         )
     more = [name for name in choice.tied if name != choice.runner_up]
     if more and choice.apart is not None:
         told.append(f"Nor can the first be told from {', '.join(more)}.")
-    return told
+    return [*told, *_lightest(section)]
+
+
+def _lightest(section: "Section") -> list[str]:
+    """Name the quickest of the methods not told apart that asks for nothing at prediction."""
+    choice = section.recommendation
+    if choice.method is None or not choice.tied or choice.apart is None:
+        return []
+    alike = [section.verdict(name) for name in (choice.method, *choice.tied)]
+    light = [v for v in alike if not v.needs_attribute and not v.randomized]
+    light = [v for v in light if v.seconds == v.seconds]
+    if not light:
+        return []
+    quickest = min(light, key=lambda v: v.seconds)
+    if quickest.method == choice.method:
+        return []
+    return [
+        (
+            f"Of these, {quickest.method} is the quickest that neither needs {section.attribute} at "
+            "prediction nor draws lots."
+        )
+    ]
 
 
 def _others(found: "Benchmark", verdict: MethodVerdict) -> list[str]:

@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._validate import listed
 from isonomy.data.catalog import parse_name
 from isonomy.errors import InputError
 from isonomy.stats import scott_knott
 from isonomy.studies._monjezi_claims import Results
 from isonomy.studies.judge import one_study
-from isonomy.study.record import wide
+from isonomy.study.record import split_variant, wide
+from isonomy.tails import published_type
 
 __all__ = [
     "AVERAGE_METRICS",
@@ -30,7 +32,6 @@ __all__ = [
     "qualities_of",
     "results_of",
     "runs_of",
-    "tail_type",
     "task_of",
 ]
 
@@ -97,10 +98,9 @@ _OF_SIDE = {
     "largest": "cd_max",
     "CV": "cv_raw",
     "residual CV": "cv_residual",
+    "B": "tail_horizon",
     **{f"level {m}": f"level_{m}" for m in (500, 1000, 2000)},
 }
-FEWEST = 10
-"""Fewer different values among the largest 50 are no continuous tail."""
 
 
 def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
@@ -112,10 +112,7 @@ def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     places = zip(table["dataset"].astype(str), table["attributes"].astype(str), strict=True)
     table["task"] = pd.Categorical([task_of(*place) for place in places], [*TASKS])
     table["model"] = pd.Categorical(table["model"].astype(str), MODELS)
-    labels = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
-    table["method"] = pd.Categorical(
-        table["mitigator"].astype(str).map(labels), [ORIGINAL, *METHODS]
-    )
+    table["method"] = pd.Categorical(_labels(table["mitigator"]), [ORIGINAL, *METHODS])
     table = table.dropna(subset=["task", "model", "method"])
     if table.empty:
         raise InputError(
@@ -123,6 +120,21 @@ def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
             "monjezi_2025 first."
         )
     return table.sort_values(["model", "task", "method", "repeat"], ignore_index=True)
+
+
+def _labels(mitigators: pd.Series) -> list[str | None]:
+    """Give the paper's labels; ``minimax(rounds=2000)`` is MiniMax, but not beside another."""
+    known = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
+    written = mitigators.astype(str)
+    found = {name: known.get(split_variant(name)[0]) for name in written.unique()}
+    for label in known.values():
+        several = [name for name, mine in found.items() if mine == label]
+        if len(several) > 1:
+            raise InputError(
+                f"A table has one variant of a method; the frame holds {listed(several)}: choose "
+                f"one of them."
+            )
+    return [found[name] for name in written]
 
 
 def _models(frame: pd.DataFrame) -> pd.DataFrame:
@@ -170,30 +182,11 @@ def groups_of(frame: pd.DataFrame, method: str = ORIGINAL) -> pd.DataFrame:
         part.columns = pd.Index([*_OF_SIDE])
         parts.append(part.assign(group=number).set_index("group", append=True))
     out = pd.concat(parts).sort_index()
-    out["type"] = [
-        tail_type(shape) if distinct >= FEWEST else "none"
-        for shape, distinct in zip(out["xi"], out["distinct"], strict=True)
-    ]
+    out["type"] = [published_type(shape) or "none" for shape in out["xi"]]
     out["evidence"] = [
         _evidence(low, high) for low, high in zip(out["low"], out["high"], strict=True)
     ]
     return out
-
-
-def tail_type(shape: float) -> str:
-    """Give the type of a tail by the rule that Table IV follows.
-
-    Type III (finite) for shapes up to -0.05, type II (heavy) from 0.1 on, type I between: the
-    paper states no limits; these part its 80 rows, one misprint excepted.
-
-    Examples
-    --------
-    >>> [tail_type(shape) for shape in (-0.06, 0.04, 0.12, float("nan"))]
-    ['III', 'I', 'II', 'none']
-    """
-    if shape != shape:
-        return "none"
-    return "III" if shape <= -0.05 else "I" if shape < 0.1 else "II"
 
 
 def _evidence(low: float, high: float) -> str:

@@ -17,7 +17,17 @@ from isonomy.studies.judge import is_baseline, one_study
 from isonomy.studies.table import PaperTable, label_of, plain_value
 from isonomy.study.record import check_frame, split_variant, wide
 
-__all__ = ["Comparison", "LEVEL", "compare", "compare_cells", "compare_tables", "same_part"]
+__all__ = [
+    "Comparison",
+    "LEVEL",
+    "compare",
+    "compare_cells",
+    "compare_tables",
+    "compare_with_print",
+    "is_close",
+    "metrics_of",
+    "same_part",
+]
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +39,7 @@ CELL = ("dataset", "attributes", "model", "mitigator")
 _OWN_MODEL = frozenset(
     {"prejudice_remover", "adversarial_debiasing", "meta_fair_classifier", "fairway"}
 )
+_TABLE_CELL = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
 _DIGITS = 6e-7  # published values have six decimals
 _STARRED = re.compile(r"^(?P<value>-?\d+\.\d+)(?P<star>\*?)\(")
 
@@ -44,7 +55,8 @@ class Comparison:
     cells : DataFrame
         One row per (task, model, method, metric): runs and means of both sides, their difference,
         the two-sided Mann-Whitney p-value, Holm's correction of it over all rows, the chance that
-        a run of ours exceeds a published one, and the share of runs that are equal seed by seed.
+        a run of ours exceeds a published one; and, seed by seed, the mean absolute difference and
+        the share of runs that are equal (undefined where the two did not meet the same rows).
     tables : DataFrame
         One row per cell of every table both sides hold: ours, the published one recomputed on the
         same part of the study, and whether they are equal as printed, or close.
@@ -68,6 +80,8 @@ class Comparison:
     def agreement(self, by: str = "mitigator") -> pd.DataFrame:
         """Give the share that agrees, by one of the columns of a cell, and over all."""
         cells = self.cells
+        if cells.empty:
+            return pd.DataFrame()
         parts = {str(name): part for name, part in cells.groupby(by, sort=False, observed=True)}
         rows = {
             name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()
@@ -97,28 +111,28 @@ class Comparison:
 
     def markdown(self) -> str:
         """Write the comparison as a part of ``benchmarks/fidelity.md``."""
-        runs = f"{_span(self.cells['runs'])} runs of ours against {_span(self.cells['published_runs'])}"
-        lines = [
-            f"## {self.paper}: our study beside the published runs",
-            "",
-            (
-                f"{len(self.cells):,} cells (task, model, method, metric), {runs}. *Rejected*: "
-                f"Mann-Whitney, two-sided, Holm over all cells, {self.level:.0%}. *Equal runs*: same "
-                "seed, all metrics equal to six digits."
-            ),
-            "",
-            *_markdown(self.agreement().reset_index(names="method")),
-            "",
-        ]
+        lines = [f"## {self.paper}: our study beside the published runs", ""]
+        if len(self.cells):
+            ours, theirs = (_span(self.cells[side]) for side in ("runs", "published_runs"))
+            told = (
+                f"{len(self.cells):,} cells (task, model, method, metric), {ours} runs of ours "
+                f"against {theirs}. *Rejected*: Mann-Whitney, two-sided, Holm over all cells, "
+                f"{self.level:.0%}. *Equal runs*: same "
+                "seed, all metrics equal to six digits; *paired*: mean absolute difference seed by seed."
+            )
+            lines += [told, "", *_markdown(self.agreement().reset_index(names="method")), ""]
         if len(self.tables):
             lines += [
-                "The tables, ours beside those recomputed from the authors' files on the same part:",
+                (
+                    "The tables, ours beside those recomputed from the authors' files on the same part of "
+                    "the study:"
+                ),
                 "",
                 *_markdown(self.table_agreement().reset_index(names="table")),
                 "",
             ]
-        for row, told in self.findings.text().iterrows():
-            lines += [f"**{row}**", "", *(f"- {side}: {text}" for side, text in told.items()), ""]
+        for row, answers in self.findings.text().iterrows():
+            lines += [f"**{row}**", "", *(f"- {side}: {x}" for side, x in answers.items()), ""]
         notes = [*self.notes, *self.findings.notes]
         return "\n".join([*lines, *(f"- {note}" for note in notes)]).rstrip() + "\n"
 
@@ -127,7 +141,12 @@ class Comparison:
 
 
 def compare(
-    ours: pd.DataFrame, published: pd.DataFrame, paper: str, *, level: float = LEVEL
+    ours: pd.DataFrame,
+    published: pd.DataFrame,
+    paper: str,
+    *,
+    level: float = LEVEL,
+    paired: bool = True,
 ) -> Comparison:
     """Set our runs of a study beside the published ones.
 
@@ -139,6 +158,10 @@ def compare(
         Whose tables and findings to make.
     level : float
         At which a cell is rejected, after Holm's correction.
+    paired : bool
+        Whether a repeat met the same test rows on both sides, as it did where the authors' splits
+        are replayed (``protocol="as_published"``): runs are then compared seed by seed too, and
+        the tables are made of the published runs of the same repeats.
 
     Examples
     --------
@@ -146,7 +169,7 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> def runs(study):
     ...     return records_frame(
-    ...         Record(study, "adult", "sex", "lr", name, i, dict.fromkeys(_metrics("chen"), a))
+    ...         Record(study, "adult", "sex", "lr", name, i, dict.fromkeys(metrics_of("chen"), a))
     ...         for name in ("unmitigated", "reweighing")
     ...         for i, a in enumerate(rng.uniform(size=20))
     ...     )
@@ -159,7 +182,9 @@ def compare(
         if check_frame(frame).empty:
             raise InputError(f"{side} must hold results; the frame is empty.")
     part = same_part(published, ours)
-    cells = compare_cells(ours, part, level=level)
+    cells = compare_cells(ours, part, level=level, paired=paired)
+    if paired:
+        part = _same_repeats(part, ours)
     tables, left_out = compare_tables(ours, part, module.TABLES, module.held)
     findings = module.findings(published, ours)
     same = module.findings(part).data["recomputed"] if len(part) < len(published) else None
@@ -173,7 +198,69 @@ def compare(
     return Comparison(paper, cells, tables, findings, level, tuple(notes))
 
 
-def _metrics(paper: str) -> list[str]:
+def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
+    """Set our runs beside what a paper prints, where the authors' files are not at hand.
+
+    A printed cell is compared where our runs hold all that is behind it.
+
+    Parameters
+    ----------
+    ours : DataFrame
+        A result frame.
+    paper : {"chen", "fairea"}
+    """
+    module = study_module(paper)
+    held = module.held(ours)
+    rows, short = [], []
+    for name, recipe in module.TABLES.items():
+        if name == "findings" or recipe.needs - held:
+            continue
+        try:
+            made = recipe.make(ours)
+        except InputError:
+            continue
+        found = made.compare().rename(columns={"recomputed": "ours", "printed": "published"})
+        if found.empty:
+            short.append(name)
+            continue
+        value = {
+            (label_of(row), label_of(column)): v
+            for column in made.data
+            for row, v in made.data[column].items()
+        }
+        close = [
+            equal or _near_print(value[row, column], theirs, recipe.close)
+            for row, column, theirs, equal in found[
+                ["row", "column", "published", "agrees"]
+            ].itertuples(index=False)
+        ]
+        table = found.assign(table=name, equal=found["agrees"], close=close, within=recipe.close)
+        rows.append(table[_TABLE_CELL])
+    notes = ["The authors' files were not given (--published): single cells are not compared."]
+    if short:
+        notes.append(
+            f"Our runs do not hold all that is behind a cell of {', '.join(short)}: not compared."
+        )
+    tables = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=_TABLE_CELL)
+    return Comparison(
+        paper, pd.DataFrame(), tables, module.findings(None, ours), LEVEL, tuple(notes)
+    )
+
+
+def _near_print(value: Any, theirs: str, within: float) -> bool:
+    """Say whether a value of ours is close to a printed cell: ``48%``, ``0.024``, ``12``, a word."""
+    if isinstance(value, str):
+        return is_close(value, theirs, within)
+    try:
+        number = float(theirs.rstrip("%"))
+    except ValueError:
+        return False
+    # a printed per cent of a share, unless the table itself is in per cents
+    scale = 100.0 if theirs.endswith("%") and within < 1 else 1.0
+    return is_close(float(value), number / scale, within)
+
+
+def metrics_of(paper: str) -> list[str]:
     """Name the metrics that a paper's tables are made of."""
     module = study_module(paper)
     found = [*getattr(module, "PERFORMANCE", {"Acc": "accuracy"}).values()]
@@ -213,11 +300,18 @@ def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     return published[keep | (own & alike) | (line & whose)].reset_index(drop=True)
 
 
+def _same_repeats(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Keep the published runs of the repeats that we ran; baselines are means and stay."""
+    mine = set(ours["repeat"].dropna().astype(int))
+    repeat = published["repeat"]
+    return published[(repeat.isna() | repeat.isin(mine)).to_numpy()].reset_index(drop=True)
+
+
 # ---------------------------------------------------------------------- single cells
 
 
 def compare_cells(
-    ours: pd.DataFrame, published: pd.DataFrame, *, level: float = LEVEL
+    ours: pd.DataFrame, published: pd.DataFrame, *, level: float = LEVEL, paired: bool = True
 ) -> pd.DataFrame:
     """Compare means and distributions of every (task, model, method, metric) both frames hold."""
     ours, published = (f[~is_baseline(f)] for f in map(check_frame, (ours, published)))
@@ -240,12 +334,7 @@ def compare_cells(
     b, seeds_b = _laid_out(
         right, _keys(right), places[[*CELL[:2], "their_model", "mitigator"]], metrics
     )
-    shared = sorted(set(seeds_a) & set(seeds_b))
-    one, other = (v[..., [s.index(r) for r in shared]] for v, s in ((a, seeds_a), (b, seeds_b)))
-    with np.errstate(invalid="ignore"):
-        both = np.isfinite(one).any(axis=0) & np.isfinite(other).any(axis=0)  # [cell, seed]
-        alike = (np.abs(one - other) <= _DIGITS) | (np.isnan(one) & np.isnan(other))
-        equal = np.where(both, alike.all(axis=0), False).sum(axis=-1) / both.sum(axis=-1)
+    equal, apart = _seed_by_seed(a, b, seeds_a, seeds_b, paired=paired)
     flat_a, flat_b = (v.reshape(-1, v.shape[-1]) for v in (a, b))
     p, larger, n, m = _tested(flat_a, flat_b)
     count = len(metrics)
@@ -256,11 +345,27 @@ def compare_cells(
         out["ours"], out["published"] = _mean(flat_a), _mean(flat_b)
     out["difference"] = out["ours"] - out["published"]
     out["p"], out["larger"] = p, larger
-    out["equal_runs"] = np.tile(equal, count)
+    out["equal_runs"], out["paired"] = np.tile(equal, count), apart.ravel()
     out = out[(out["runs"] > 0) & (out["published_runs"] > 0)].reset_index(drop=True)
     out["adjusted"] = holm(out["p"].to_numpy())
     out["rejected"] = out["adjusted"] < level
     return out
+
+
+def _seed_by_seed(
+    a: Floats, b: Floats, seeds_a: list[int], seeds_b: list[int], *, paired: bool
+) -> tuple[Floats, Floats]:
+    """Give per cell the share of equal runs, and per metric and cell the mean distance."""
+    shared = sorted(set(seeds_a) & set(seeds_b))
+    if not paired or not shared:
+        return np.full(a.shape[1], np.nan), np.full(a.shape[:2], np.nan)
+    one, other = (v[..., [s.index(r) for r in shared]] for v, s in ((a, seeds_a), (b, seeds_b)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = np.isfinite(one).any(axis=0) & np.isfinite(other).any(axis=0)  # [cell, seed]
+        away = np.abs(one - other)
+        alike = (away <= _DIGITS) | (np.isnan(one) & np.isnan(other))
+        equal = np.where(both, alike.all(axis=0), False).sum(axis=-1) / both.sum(axis=-1)
+        return np.asarray(equal), _mean(away)
 
 
 def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
@@ -316,6 +421,7 @@ def _agreement(cells: pd.DataFrame, level: float) -> dict[str, float]:
     return {
         "cells": len(cells),
         "equal runs": float(cells["equal_runs"].mean()),
+        "paired": float(cells["paired"].mean()),
         "mean difference": float(away.mean()),
         "within 0.005": float((away <= 0.005).mean()),
         "within 0.02": float((away <= 0.02).mean()),
@@ -370,8 +476,7 @@ def compare_tables(
             notes.append(f"{name} is not compared: {error}")
             continue
         rows += _table_cells(*made, recipe.close)
-    names = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
-    return pd.DataFrame(rows, columns=names), notes
+    return pd.DataFrame(rows, columns=_TABLE_CELL), notes
 
 
 def _table_cells(mine: PaperTable, theirs: PaperTable, within: float) -> list[dict[str, Any]]:
@@ -431,8 +536,10 @@ def _markdown(table: pd.DataFrame) -> list[str]:
             return str(value)
         if value != value:
             return ""
-        if name in ("mean difference", "within"):
-            return f"{value:.4f}" if name == "mean difference" else f"{value:g}"
+        if name in ("mean difference", "paired"):
+            return f"{value:.4f}"
+        if name == "within":
+            return f"{value:g}"
         return f"{value:.0%}"
 
     head = [f"| {' | '.join(map(str, table.columns))} |", "|---" * len(table.columns) + "|"]

@@ -218,7 +218,9 @@ def _kept_cells(table: pd.DataFrame, data: pd.DataFrame) -> pd.DataFrame:
     absent = data == "NA"
     unheld = absent.all(axis=1)
     # a column that the print does not have comes as numbers, all missing
-    return table.astype(object).fillna("").mask(absent & (table != "NA"), "").mask(unheld, "", axis=0)
+    return (
+        table.astype(object).fillna("").mask(absent & (table != "NA"), "").mask(unheld, "", axis=0)
+    )
 
 
 def table6(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:

@@ -31,18 +31,21 @@ from isonomy.studies._monjezi_cases import (
     mitigated_of,
     outcomes_of,
     results_of,
+    task_of,
 )
 from isonomy.studies._monjezi_claims import PUBLISHED, Results, sentences
 from isonomy.studies._monjezi_example import fig1, fig2, table1
 from isonomy.studies._monjezi_generated import fig3, run_generators, table3
 from isonomy.studies._monjezi_printed import printed_two, two_decimals
 from isonomy.studies.table import PaperTable, Recipe
+from isonomy.study.record import split_variant
 
 __all__ = [
     "METHODS",
     "MODELS",
     "TABLES",
     "TASKS",
+    "about_runs",
     "fig1",
     "fig2",
     "fig3",
@@ -86,6 +89,7 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
         "+/-": groups["+/-"] if published else (groups["high"] - groups["low"]) / 2,
         "tau": groups["tau"],
         "type": groups["type" if published else "evidence"],
+        "B": groups["B"].astype(int),
         "distinct": groups["distinct"].astype(int),
         "CV": groups["CV" if published else "residual CV"].map({1.0: "pass", 0.0: "fail"}),
     }
@@ -106,8 +110,8 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
     notes = [
         "Group 1 is the privileged one. N counts real rows only: none were generated.",
         (
-            "CVaR is ours (the mean of the largest 5 %, unprivileged less privileged); the paper "
-            "defines none."
+            "CVaR (the mean of the largest 5 %, unprivileged less privileged) and the horizon B "
+            "(isonomy.tails.diagnose) are ours; the paper defines neither."
         ),
         (
             "Labels of the groups look exchanged in the print for German, Heart, Student and MEPS: "
@@ -120,7 +124,7 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
             "or one value that a tenth of them share: no law is fitted, and the location is that "
             "quantile of them which a location is."
         )
-    notes += _missing(cases)
+    notes += _missing(frame, cases)
     return PaperTable(
         "table4",
         "Tails of counterfactual discrimination by group, " + reading.replace("_", " "),
@@ -139,12 +143,20 @@ def _cases(groups: pd.DataFrame) -> pd.MultiIndex:
     return pd.MultiIndex.from_arrays([model, task], names=["model", "task"])
 
 
-def _missing(cases: pd.DataFrame) -> list[str]:
-    """Say which tasks and models a frame does not hold."""
-    tasks = [t for t in TASKS if t not in cases.index.get_level_values("task")]
-    models = [m for m in MODELS if m not in cases.index.get_level_values("model")]
-    out = [f"Not held: {', '.join(tasks)}."] if tasks else []
-    return out + ([f"Not run: {', '.join(models)}."] if models else [])
+def _missing(frame: pd.DataFrame, cases: pd.DataFrame) -> list[str]:
+    """Say which tasks and models a frame does not hold, and why where it was tried."""
+    told: dict[str, str] = {}
+    bad = frame[(frame["status"] != "ok").to_numpy()]
+    tried = bad[["dataset", "attributes", "model", "reason"]].astype(str).drop_duplicates()
+    for dataset, attributes, model, reason in tried.itertuples(index=False):
+        told.setdefault(task_of(dataset, attributes) or "", reason)
+        told.setdefault(model, reason)
+    out = []
+    for word, names, level in (("held", [*TASKS], "task"), ("run", [*MODELS], "model")):
+        absent = [name for name in names if name not in cases.index.get_level_values(level)]
+        why = [f"{name} ({told[name]})" if name in told else name for name in absent]
+        out += [f"Not {word}: {'; '.join(why)}."] if why else []
+    return out
 
 
 # ---------------------------------------------------------------------- RQ3 and RQ4
@@ -247,8 +259,8 @@ def minimax_hours(runs: pd.DataFrame, *, rounds: int = 2000, repeats: int = 20) 
     Returns
     -------
     DataFrame
-        By (dataset, attributes, model): seconds of a run that was made with 200 rounds, and hours
-        of CPU for the repeats asked for.
+        By (dataset, attributes, model): mean seconds of a run that was made, and hours of CPU for
+        the repeats asked for. Empty where no run of MiniMax was made.
 
     Examples
     --------
@@ -259,14 +271,39 @@ def minimax_hours(runs: pd.DataFrame, *, rounds: int = 2000, repeats: int = 20) 
     >>> float(minimax_hours(runs)["hours"].iloc[0])
     2.0
     """
-    mine = runs[(runs["mitigator"] == "minimax") & (runs["status"] == "ok")]
-    keys = ["dataset", "attributes", "model"]
-    seconds = mine.groupby(keys, observed=True)["cpu"].mean()
-    hours = seconds * rounds / _ROUNDS * repeats / 3600
-    return pd.DataFrame({"seconds of a run": seconds, "hours": hours}).reset_index()
+    names = runs["mitigator"].astype(str)
+    played = names.map(_rounds_of)
+    mine = runs.assign(per_round=runs["cpu"] / played, seconds=runs["cpu"])
+    mine = mine[played.notna() & (runs["status"] == "ok")]
+    found = mine.groupby(["dataset", "attributes", "model"], observed=True)[
+        ["seconds", "per_round"]
+    ].mean()
+    hours = found["per_round"] * rounds * repeats / 3600
+    return pd.DataFrame({"seconds": found["seconds"], "hours": hours}).reset_index()
 
 
-_ROUNDS = 200  # as in monjezi_2025.toml
+def _rounds_of(mitigator: str) -> float:
+    name, given = split_variant(mitigator)
+    return float(given.get("rounds", _ROUNDS)) if name == METHODS["MiniMax"] else np.nan
+
+
+_ROUNDS = 200
+"""As in monjezi_2025.toml."""
+
+
+def about_runs(table: str, runs: pd.DataFrame) -> list[str]:
+    """Say what a run's times tell about a table: for Table VII, what 2,000 rounds would take."""
+    if table != "table7" or not len(found := minimax_hours(runs)):
+        return []
+    columns = (found[name].tolist() for name in ("dataset", "attributes", "model", "hours"))
+    shown = ", ".join(
+        f"{model} on {task_of(dataset, attributes) or dataset} {hours:.2g} h"
+        for dataset, attributes, model, hours in zip(*columns, strict=True)
+    )
+    total = f"{found['hours'].sum():,.2g} hours of CPU"
+    told = f"The published 2,000 rounds of MiniMax would take about {total} for 20 repeats of these"
+    return [f"{told} cases, by the times of this run: {shown}."]
+
 
 # ---------------------------------------------------------------------- claims
 
@@ -343,8 +380,8 @@ def findings(frame: pd.DataFrame | None = None, *, reading: Reading = "corrected
         }
     )
     notes = list(_FINDING_NOTES)
-    if ours.cases is not None:
-        notes += [_OUR_NOTES[reading], *_missing(ours.cases)]
+    if frame is not None and ours.cases is not None:
+        notes += [_OUR_NOTES[reading], *_missing(frame, ours.cases)]
     title = "The paper's counted claims"
     return PaperTable("findings", title, data, len(data), "claims", tuple(notes))
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy.counterfactual.extremes import PAPER_K, extremes
-from isonomy.counterfactual.search import _passes
 from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.ecd_fair import location
 from isonomy.study.bench import Bench, Outputs
 from isonomy.study.record import split_variant
 from isonomy.study.spec import Method
+from isonomy.tails import cv_test, diagnose
 
 __all__ = ["HORIZONS", "QUANTILES", "SIDES", "run_with_tails", "side_metrics", "tail_metrics"]
 
@@ -31,6 +31,9 @@ HORIZONS = (500, 1000, 2000)
 
 QUANTILES = (0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
 """Per cent; what is kept of the values themselves."""
+
+RESAMPLES = 199
+"""Behind the horizon."""
 
 
 def side_metrics(cd: Floats) -> dict[str, float]:
@@ -49,7 +52,8 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         ``tail_threshold``, the next one; ``gev_location``, ``gev_scale``, ``gev_shape`` and
         ``gev_error`` (1.96 standard errors of the location) of the paper's law; ``gpd_scale``,
         ``gpd_shape`` and its 95 % limits ``gpd_low`` and ``gpd_high`` of the peaks over a
-        threshold, ``level_500`` to ``level_2000``; ``cv_raw`` and ``cv_residual``, 1 where the
+        threshold, ``level_500`` to ``level_2000``, ``tail_horizon`` (the queries that levels may
+        be read for, by the rule of :func:`isonomy.tails.diagnose`); ``cv_raw`` and ``cv_residual``, 1 where the
         coefficients of variation pass the paper's test and the correct one. Where no law can be
         fitted its scale and shape are undefined; for the location see
         :func:`isonomy.mitigators.ecd_fair.location`.
@@ -81,11 +85,16 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         "gpd_scale": none if peaks is None else float(peaks.scale),
         "gpd_shape": none if peaks is None else float(peaks.shape),
     }
-    half = none if peaks is None else 1.96 * float(peaks.se[1])
-    out |= {"gpd_low": out["gpd_shape"] - half, "gpd_high": out["gpd_shape"] + half}
+    found_of = None if peaks is None else diagnose(peaks, resamples=RESAMPLES)
+    out |= {
+        "gpd_low": none if found_of is None else float(found_of.shape.low),
+        "gpd_high": none if found_of is None else float(found_of.shape.high),
+        "tail_horizon": 0.0 if found_of is None else float(found_of.horizon),
+    }
     out |= {f"level_{m}": level.value for m, level in found.levels.items()}
-    out["cv_raw"] = float(_passes(cd, 10, PAPER_K, "raw"))
-    out["cv_residual"] = float(_passes(cd, 10, PAPER_K, "residual"))
+    told = cv_test(cd, k_max=PAPER_K) if found.rows > PAPER_K else None
+    out["cv_raw"] = none if told is None else float(told.passed_as_published)
+    out["cv_residual"] = none if told is None else float(told.passed)
     return out
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.models import FitMeter, metered_fits
@@ -26,14 +27,18 @@ from isonomy.study.record import Record
 from isonomy.study.spec import Method, Study
 from isonomy.study.tails import run_with_tails
 
-__all__ = ["run_trial"]
+__all__ = ["MOST_NEIGHBOURS", "run_trial"]
+
+MOST_NEIGHBOURS = 30_000
+"""The most test rows whose neighbours are sought, for consistency: the work grows as the square."""
 
 
 def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -> list[Record]:
     """Run the models and methods of a trial and measure what comes out.
 
     Pure: the same study and trial give the same records (but for time and host), whatever else is
-    run beside them. A method that does not apply is skipped and one that breaks has failed, with
+    run beside them, and however many threads the machine has: sums of several threads round
+    differently, and a solver that stops early stops elsewhere, so a trial uses one. A method that does not apply is skipped and one that breaks has failed, with
     the reason; the others go on.
 
     Parameters
@@ -63,7 +68,7 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
     """
     named = {row: key for key, row in keys(study, trial).items()}
     wanted = set(named.values() if only is None else only)
-    with warnings.catch_warnings(), metered_fits() as meter:
+    with threadpool_limits(1), warnings.catch_warnings(), metered_fits() as meter:
         # the studies' learners stop unconverged by design; one-sided predictions show in counts
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IsonomyWarning)
@@ -222,7 +227,7 @@ class _Run:
             assert bench is not None
             assert given is not None
             assert counts is not None
-            near = bench.near() if len(bench.y_test) >= 5 else None
+            near = bench.near() if 5 <= len(bench.y_test) <= MOST_NEIGHBOURS else None
             metrics |= measure_rows(bench.y_test, given.labels, given.scores, near, bench.w_test)
             reason = why_undefined(metrics, counts, self.trial.attributes)
             metrics |= result.tails

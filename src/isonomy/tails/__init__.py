@@ -3,7 +3,8 @@
 from isonomy.tails.choose import ThresholdChoice, choose_threshold, mean_excess, stability
 from isonomy.tails.compare import TailTest, tail_test
 from isonomy.tails.diagnose import Diagnosis, diagnose, published_type
-from isonomy.tails.fit import TailFit, fit_gev, fit_gpd
+from isonomy.tails.estimate import fit_gev, fit_gpd
+from isonomy.tails.fit import TailFit
 from isonomy.tails.gev import gev_cdf, gev_logpdf, gev_quantile
 from isonomy.tails.goodness import Goodness, goodness
 from isonomy.tails.gpd import gpd_cdf, gpd_logpdf, gpd_quantile

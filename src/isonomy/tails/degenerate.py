@@ -14,9 +14,10 @@ FEWEST = 10
 def degeneracy(sample: Floats, *, offset: Floats | float = 0.0) -> NDArray[np.str_]:
     """Say for each sample (a row) why no tail can be fitted; an empty text where one can.
 
-    Three rules, all ours: all values are equal; fewer than ten distinct values although there are
+    Four rules, all ours: all values are equal; fewer than ten distinct values although there are
     more observations; the largest value is held by at least three observations and by a tenth of
-    them, so that it is attained and not approached.
+    them, so that it is attained and not approached; a quarter or more of the observations share
+    the smallest value, so that the threshold is a step and not a point of the tail.
 
     Parameters
     ----------
@@ -32,7 +33,9 @@ def degeneracy(sample: Floats, *, offset: Floats | float = 0.0) -> NDArray[np.st
     constant = (distinct == 1) & (n > 1)
     few = (distinct < FEWEST) & (distinct < n)
     attained = (copies >= 3) & (copies * 10 >= n)
-    bad = constant | few | attained
+    # a quarter: the estimators start from the lower quartile, which such a step makes 0
+    step = (ordered[:, max(n // 4, 1) - 1] == ordered[:, 0]) & (n >= FEWEST)
+    bad = constant | few | attained | step
     if not bad.any():
         return np.zeros(rows, dtype="<U1")
     shift = np.broadcast_to(np.asarray(offset, dtype=np.float64), (rows,))
@@ -46,9 +49,16 @@ def degeneracy(sample: Floats, *, offset: Floats | float = 0.0) -> NDArray[np.st
                 f"only {distinct[row]} distinct values among {n:,}: the largest, {largest}, occurs "
                 f"{copies[row]:,} time(s); a continuous tail cannot be fitted to steps"
             )
-        else:
+        elif attained[row]:
             said[row] = (
                 f"the largest value, {largest}, is attained by {copies[row]:,} of {n:,} "
                 "observations: it is the end of the tail, not a draw from one"
+            )
+        else:
+            low = f"{ordered[row, 0] + shift[row]:.6g}"
+            held = int((ordered[row] == ordered[row, 0]).sum())
+            said[row] = (
+                f"{held:,} of {n:,} values equal the smallest, {low}: the tail begins with a step, "
+                "so that its excesses follow no continuous law"
             )
     return np.array(said)

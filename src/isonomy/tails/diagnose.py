@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy.errors import InputError
+from isonomy.tails.estimate import fit_gpd
 from isonomy.tails.fit import TailFit
 from isonomy.tails.goodness import Goodness, goodness
 from isonomy.tails.intervals import Interval
@@ -30,7 +31,7 @@ class Diagnosis:
     evidence : str
         The sentence behind the type.
     shape : Interval
-        The profile interval that decides.
+        Its profile interval; the bound of the support, where there is one, is respected.
     endpoint : Interval
         Where the tail ends, infinite where that cannot be excluded.
     exponential_p : float
@@ -164,7 +165,7 @@ def diagnose(
     shape = fit.interval("shape", level=level, random_state=random_state)
     ends = "bootstrap" if fit.family == "gev" else "profile"
     endpoint = fit.interval("endpoint", level=level, method=ends, random_state=random_state)
-    kind, evidence = _kind(fit, shape, level)
+    kind, evidence = _kind(fit, shape, level, random_state)
     check = goodness(fit, resamples=resamples, random_state=random_state)
     horizon, reason = _horizon(fit, check)
     return Diagnosis(
@@ -181,19 +182,25 @@ def diagnose(
     )
 
 
-def _kind(fit: TailFit, shape: Interval, level: float) -> tuple[str, str]:
+def _kind(fit: TailFit, shape: Interval, level: float, random_state: int | None) -> tuple[str, str]:
+    after = ""
+    if fit.upper is not None and fit.family == "gpd":
+        # under a bound every tail ends; what the data say by themselves is the question
+        bound = fit.upper
+        fit = fit_gpd(fit.sample, threshold=fit.threshold, n=fit.n)
+        shape = fit.interval("shape", level=level, random_state=random_state)
+        after = f" (without its bound; that ends it at {bound:g} at the latest)"
     said = f"shape {fit.shape:.2f}, {level:.0%} interval {shape.low:.2f} to {shape.high:.2f}"
     if not fit.converged:
         return "finite", (
             f"{said} by bootstrap: the likelihood has no maximum above -1, the tail ends abruptly"
+            + after
         )
-    if shape.high < 0 and fit.upper is not None and shape.high > -1e-6:
-        return "light", f"{said}: known to end by its bound only"
     if shape.high < 0:
-        return "finite", f"{said}: it ends"
+        return "finite", f"{said}: it ends{after}"
     if shape.low > 0:
-        return "heavy", f"{said}: no end is in sight"
-    return "light", f"{said}: not told apart from an exponential tail"
+        return "heavy", f"{said}: no end is in sight{after}"
+    return "light", f"{said}: not told apart from an exponential tail{after}"
 
 
 def _horizon(fit: TailFit, check: Goodness) -> tuple[float, str]:

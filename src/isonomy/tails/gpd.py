@@ -172,6 +172,7 @@ def solve_gpd(
         lambda at, rows: gpd_value(at, z[rows] if rows.size < z.shape[0] else z),
         _start(z, ceiling),
         tolerance=tolerance,
+        hopeless=lambda at: at[:, 1] < -0.995,
     )
     scale, shape, nll = np.exp(theta[:, 0]), theta[:, 1], value.value
     done &= shape > -1.0 + 1e-6

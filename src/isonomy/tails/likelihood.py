@@ -37,10 +37,10 @@ def log1p_over(x: Floats, shape: Floats) -> Floats:
     return np.asarray(inside / shape, dtype=np.float64)
 
 
-def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Give g = (exp(shape * L) - 1) / shape and its derivatives g_s, g_ss, g_sL, g_LL.
+def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats]:
+    """Give g = (exp(shape * L) - 1) / shape and its first two derivatives in the shape.
 
-    ``g`` is the return level in units of the scale; ``g_L = exp(shape * L)`` is left to the reader.
+    ``g`` is the return level in units of the scale.
     """
     shape, log_rate = np.broadcast_arrays(
         np.asarray(shape, dtype=np.float64), np.asarray(log_rate, dtype=np.float64)
@@ -64,7 +64,7 @@ def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats, Flo
                 f2 += j * (j - 1) * x ** (j - 2) / factorial
         first = np.where(near, log_rate**2 * f1, first)
         second = np.where(near, log_rate**3 * f2, second)
-    return g, first, second, log_rate * e, shape * e
+    return g, first, second
 
 
 def transform(w: Floats, shape: Floats) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:

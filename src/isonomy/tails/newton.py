@@ -34,6 +34,7 @@ def minimize(
     tolerance: float = 1e-10,
     iterations: int = 60,
     longest: float = 1.0,
+    hopeless: Callable[[Floats], NDArray[np.bool_]] | None = None,
 ) -> tuple[Floats, Value, NDArray[np.bool_]]:
     """Minimise each problem from its own start by damped Newton steps.
 
@@ -53,6 +54,8 @@ def minimize(
         The most steps.
     longest : float
         No coordinate moves by more than this in one step; the parameters are of order 1.
+    hopeless : callable, optional
+        Says which points are not worth following: those creeping towards a bound.
 
     Returns
     -------
@@ -105,4 +108,6 @@ def minimize(
         small = np.abs(gradient[stuck][:, keep]).max(axis=1, initial=0.0) < 100 * tolerance
         done[stuck[small]] = True
         active = np.sort(np.concatenate(settled))
+        if hopeless is not None:
+            active = active[~hopeless(point[active])]
     return point, Value(value, gradient, hessian), done

@@ -42,7 +42,7 @@ class GevProfile:
         if self.log_rate is None:
             return gev_value(at, x)
         scale = np.exp(at[:, 1])
-        g, dg, ddg, _, _ = growth(at[:, 2], np.array(self.log_rate))
+        g, dg, ddg = growth(at[:, 2], np.array(self.log_rate))
         moved = at.copy()
         moved[:, 0] -= scale * g
         value, gradient, hessian = gev_value(moved, x)

@@ -271,7 +271,7 @@ class Level(_Gpd):
         low = np.maximum(
             -(1.0 - 1e-12) / np.maximum(self.top[rows], r), np.expm1(-self.log_rate) / r
         )
-        high = np.maximum(np.where(self.bounded[rows], self.ceiling[rows], 1e6), low)
+        high = np.maximum(np.where(self.bounded[rows], self.ceiling[rows], 1e12), low)
 
         def score(theta: Floats, which: Rows) -> tuple[Floats, Floats]:
             _, first, second, *_ = self._pieces(r[which], theta, rows[which])

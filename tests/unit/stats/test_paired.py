@@ -94,6 +94,12 @@ def test_pairs_leading_axes_and_holes() -> None:
     assert left.reason[1, 2] == "no pair is left"
 
 
+def test_infinite_pairs_have_no_difference() -> None:
+    a, b = np.array([1.0, np.inf, 3.0]), np.array([0.0, np.inf, 1.0])
+    assert wilcoxon(a, b).reason == "a value is NaN"
+    assert wilcoxon(a, b, nan="omit").statistic == 0.0
+
+
 def test_what_cannot_be_used() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -231,3 +231,15 @@ def test_what_cannot_be_used() -> None:
         scott_knott_esd({"a": [1.0, 2.0]}, version="parametrik")
     with pytest.raises(InputError, match="protocol"):
         scott_knott({"a": [1.0, 2.0]}, protocol="published")
+
+
+def test_infinite_values_have_ranks_but_no_means() -> None:
+    runs = {"a": [1.0, 2.0, 3.0, 2.0], "b": [1.0, 2.0, 3.0, 2.5], "c": [9.0, np.inf, np.inf, 8.0]}
+    assert scott_knott(runs)["c"] == scott_knott(runs).ranks.max() > 1
+    assert scott_knott(runs, protocol="corrected").groups == (("a", "b", "c"),)
+    assert scott_knott_esd(runs)["c"] == 1
+    with pytest.raises(InputError, match="nonparametric"):
+        scott_knott_esd(runs, version="parametric")
+    # where the middle itself is infinite the cut is the most even one
+    four = {"a": [1.0] * 3, "b": [1.0] * 3, "c": [np.inf] * 3, "d": [np.inf] * 3}
+    assert scott_knott(four)["a"] < scott_knott(four)["c"]

@@ -131,6 +131,16 @@ def test_holes_and_constants() -> None:
     assert paired.high == pytest.approx(float(expected.high))
 
 
+def test_infinite_values_have_no_interval_of_their_mean() -> None:
+    x = np.array([1.0, 2.0, np.inf, 4.0, 5.0])
+    for method in ("percentile", "bca", "studentized"):
+        found = bootstrap(x, method=method, resamples=200)
+        assert found.estimate == np.inf
+        assert np.isnan(found.low)
+        assert found.reason == "the statistic is infinite"
+    assert bootstrap(x, "median", method="percentile", resamples=200).low < 5
+
+
 def test_a_statistic_of_ones_own() -> None:
     x = np.random.default_rng(8).normal(size=(2, 3, 40))
     found = bootstrap(x, lambda v, axis: np.std(v, axis=axis, ddof=1), resamples=400)

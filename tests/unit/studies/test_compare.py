@@ -14,6 +14,7 @@ from isonomy.studies.compare import (
     compare,
     compare_cells,
     compare_tables,
+    compare_with_print,
     is_close,
     same_part,
 )
@@ -106,6 +107,25 @@ def test_equal_runs_are_found_seed_by_seed() -> None:
         records_frame(runs("x:published", "reweighing", other.round(6))),
     )
     assert set(cells["equal_runs"]) == {0.9}
+
+
+def test_without_the_same_rows_nothing_is_paired() -> None:
+    frame = records_frame(runs("chen_2022", "reweighing", np.linspace(0.5, 0.9, 10)))
+    cells = compare_cells(frame, frame, paired=False)
+    assert cells["equal_runs"].isna().all()
+    assert cells["paired"].isna().all()
+
+
+def test_tables_of_paired_runs_are_made_of_the_same_repeats(
+    pair: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    """Twelve of our fifty seeds give the tables of the same twelve published ones."""
+    theirs = pair[1]
+    first = theirs[(theirs["repeat"].isna() | (theirs["repeat"] < 12)).to_numpy()]
+    found = compare(first, theirs, "chen")
+    assert found.tables["equal"].all()
+    assert len(found.tables) > 100
+    assert found.cells["paired"].max() == 0.0
 
 
 def test_too_few_runs_to_find_anything_is_said(pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -228,6 +248,17 @@ def test_the_markdown_part_and_the_data_hold_what_was_found(found: Comparison) -
 )
 def test_close_cells(one: Any, other: Any, close: bool) -> None:
     assert is_close(one, other, 0.05) is close
+
+
+def test_without_the_authors_files_only_the_print_is_compared(
+    pair: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    found = compare_with_print(pair[0], "chen")
+    assert found.cells.empty
+    assert found.tables.empty  # one task of eight holds no printed cell in full
+    assert any("files were not given" in note for note in found.notes)
+    assert "Finding 6" in found.markdown()
+    assert found.summary()["agreement"] == []
 
 
 def test_frames_that_share_nothing_are_refused() -> None:

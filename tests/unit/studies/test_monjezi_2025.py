@@ -8,7 +8,7 @@ from isonomy.errors import InputError
 from isonomy.studies import _monjezi_printed as printed
 from isonomy.studies import load_study, monjezi_2025
 from isonomy.studies._monjezi_cases import task_of
-from isonomy.study import Record, records_frame
+from isonomy.study import Record, combine, records_frame
 from isonomy.study.tails import side_metrics
 
 RECOUNTED = "recounted in the printed tables"
@@ -218,7 +218,7 @@ def test_table_four_has_a_row_per_group_and_both_readings(frame: pd.DataFrame) -
     corrected = monjezi_2025.table4(frame, reading="corrected")
     assert corrected.data.loc[("lr", "adult race", 2), "ECD"] == pytest.approx(0.1, abs=0.003)
     assert corrected.printed is None
-    assert any("dnn, svm" in note for note in table.notes)
+    assert any("dnn; svm" in note for note in table.notes)
 
 
 def test_the_example_takes_another_model_where_the_network_was_not_run(
@@ -280,6 +280,43 @@ def test_the_study_file_is_the_paper(frame: pd.DataFrame) -> None:
     # EG, Fair-SMOTE, STEALTH and MAAT on four models, MiniMax and ECD-Fair on two
     task = study.tasks[0]
     assert len([*study.rows(task)]) == 4 + 4 * 4 + 2 * 2
+
+
+def test_two_variants_of_a_method_are_not_mixed(frame: pd.DataFrame) -> None:
+    one = record("adult race", "lr", "minimax(rounds=2000)", 0, 0.1, 0.1)
+    two = record("adult race", "lr", "minimax", 0, 0.1, 0.1)
+    assert "MiniMax" in monjezi_2025.table7(combine([frame, records_frame([one])])).data
+    with pytest.raises(InputError, match="one variant"):
+        monjezi_2025.table7(combine([frame, records_frame([one, two])]))
+
+
+def test_the_time_of_all_rounds_is_told_from_a_shorter_run() -> None:
+    runs = pd.DataFrame(
+        {
+            "dataset": ["adult", "adult", "adult"],
+            "attributes": "sex",
+            "model": "lr",
+            "mitigator": ["minimax", "minimax(rounds=100)", "maat"],
+            "status": "ok",
+            "cpu": [36.0, 18.0, 999.0],
+        }
+    )
+    assert monjezi_2025.minimax_hours(runs)["hours"].tolist() == [2.0]
+    [told] = monjezi_2025.about_runs("table7", runs)
+    assert "about 2 hours" in told
+    assert "lr on adult sex 2 h" in told
+    assert monjezi_2025.about_runs("table4", runs) == []
+    assert monjezi_2025.about_runs("table7", runs[runs["mitigator"] == "maat"]) == []
+
+
+def test_what_could_not_be_run_is_listed_with_its_reason(frame: pd.DataFrame) -> None:
+    lost = [
+        Record("monjezi_2025", "student", "sex", "lr", "unmitigated", 0, {}, "failed", "No files"),
+        Record("monjezi_2025", "adult", "race", "dnn", "unmitigated", 0, {}, "failed", "No torch"),
+    ]
+    notes = monjezi_2025.table4(combine([frame, records_frame(lost)])).notes
+    assert any("student sex (No files)" in note for note in notes)
+    assert any(note.startswith("Not run: dnn (No torch); svm") for note in notes)
 
 
 def test_frames_without_the_study_are_refused() -> None:

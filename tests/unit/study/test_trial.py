@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.metrics import get_metric
-from isonomy.mitigators import MITIGATORS, Reweighing
+from isonomy.mitigators import MITIGATORS, PostProcessor, PreProcessor, Reweighing
 from isonomy.models import FitMeter, fit_model, make_model, metered_fits
 from isonomy.study import Method, Record, Source, Study, Trial, keys, measure, run_trial
 from isonomy.study.bench import Bench
@@ -23,8 +24,9 @@ PROTOCOLS = {
     "as_published": {"protocol": "as_published", "recipe": "chen", "splitter": "chen"},
 }
 CHEAPER = {
-    "minimax": "minimax(rounds=20)",
+    "ecd_fair": "ecd_fair(budget=3)",
     "exponentiated_gradient": "exponentiated_gradient(max_iter=5)",
+    "minimax": "minimax(rounds=20)",
 }
 VARIANTS = (
     *(CHEAPER.get(name, name) for name in MITIGATORS),
@@ -67,7 +69,9 @@ def labels_of(bench: Bench, method: Method, model: str) -> Any:
 @pytest.mark.parametrize("mitigator", VARIANTS)
 def test_sharing_changes_no_prediction(jobs: Source, mitigator: str, protocol: str) -> None:
     """Twice each: the first model to ask fills what is shared, the others take it."""
-    given = study(jobs, [mitigator], models=["lr", "svm"], **PROTOCOLS[protocol])
+    shares = issubclass(MITIGATORS[mitigator.partition("(")[0]], PreProcessor | PostProcessor)
+    models = ["lr", "svm"] if shares else ["lr"]
+    given = study(jobs, [mitigator], models=models, **PROTOCOLS[protocol])
     bench = Bench(given, Trial("jobs", "sex", 2), given.preparation, given.splitter)
     before = [bench.X.copy(), bench.X_test.copy()]
     with warnings.catch_warnings():
@@ -79,7 +83,7 @@ def test_sharing_changes_no_prediction(jobs: Source, mitigator: str, protocol: s
                 with pytest.raises(NotApplicable, match=re.escape(str(error))):
                     bench.run(given.methods[0], model)
                 continue
-            for _ in range(2):
+            for _ in models:
                 found = bench.run(given.methods[0], model)
                 np.testing.assert_array_equal(found.labels, expected)
     np.testing.assert_array_equal(bench.X, before[0])
@@ -211,6 +215,24 @@ def test_repeats_meet_other_rows_and_methods_the_same(jobs: Source) -> None:
     one, two = (run_trial(given, Trial("jobs", "sex", r)) for r in (0, 1))
     assert len({r.rows for r in one}) == 1
     assert one[0].rows != two[0].rows
+
+
+def test_a_trial_uses_one_thread_and_gives_the_others_back(
+    jobs: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    resample = Reweighing.resample
+
+    def watched(self: Reweighing, *args: Any) -> Any:
+        seen.extend(pool["num_threads"] for pool in threadpool_info())
+        return resample(self, *args)
+
+    monkeypatch.setattr(Reweighing, "resample", watched)
+    with threadpool_limits(2):
+        before = [pool["num_threads"] for pool in threadpool_info()]
+        run_trial(study(jobs, ["reweighing"]), Trial("jobs", "sex", 0))
+        assert [pool["num_threads"] for pool in threadpool_info()] == before
+    assert set(seen) == {1}
 
 
 # What a record holds.

@@ -1,0 +1,255 @@
+"""Tails as pictures and one page: who is hurt, how much, and how far the tail can be trusted."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.report.html import environment
+from isonomy.report.tradeoff import HEIGHT, WIDTH, Scale, axes, svg
+
+if TYPE_CHECKING:
+    from isonomy.counterfactual import EcdReport, GroupReport
+
+__all__ = ["histogram_svg", "levels_svg", "qq_svg", "tail_page"]
+
+Floats = NDArray[np.float64]
+INKS = ("--dot", "--violated", "--within", "--thin", "--undefined", "--soft")
+"""The colours of groups, in order."""
+LEAST = 1e-5
+"""The smallest share that the histogram shows."""
+CURVE = 13
+"""Points at which bands of return levels are computed."""
+
+
+def histogram_svg(report: "EcdReport") -> str:
+    """Draw the distribution of counterfactual discrimination per group, shares on a log axis."""
+    values = [g.extremes.values for g in report.groups]
+    every = np.concatenate(values)
+    low, high = float(every.min()), float(every.max())
+    if high - low < 1e-6:
+        low, high = low - 0.01, high + 0.01
+    edges = np.linspace(low, high, 51)
+    scale = Scale((low, high), (np.log10(LEAST), 0.0))
+    ticks = {float(np.log10(s)): w for s, w in
+             ((1e-5, "0.001 %"), (1e-4, "0.01 %"), (1e-3, "0.1 %"), (1e-2, "1 %"), (0.1, "10 %"),
+              (1.0, "100 %"))}  # fmt: skip
+    parts = [axes(scale, "counterfactual discrimination (CD)", "share of the group", y_ticks=ticks)]
+    if low < 0 < high:
+        parts.append(_upright(scale, 0.0, "var(--soft)"))
+    for i, found in enumerate(values):
+        share = np.histogram(found, edges)[0] / found.size
+        y = np.log10(np.maximum(share, LEAST))
+        steps = scale.line(np.repeat(edges, 2)[1:-1], np.repeat(y, 2))
+        parts.append(
+            f'<polyline points="{steps}" fill="none" stroke="{_ink(i)}" stroke-width="1.6"/>'
+        )
+    parts.append(_legend(report))
+    return svg("".join(parts), "distribution of counterfactual discrimination")
+
+
+def qq_svg(group: "GroupReport") -> str | None:
+    """Draw the largest values against the fitted tail, with a pointwise 95 % envelope."""
+    if group.diagnosis is None or group.diagnosis.goodness is None:
+        return None
+    check = group.diagnosis.goodness
+    expected, observed, low, high = check.model, check.observed, check.low, check.high
+    scale = Scale(_span(expected), _span(observed, low, high))
+    parts = [
+        axes(scale, "expected by the fitted tail", _beside(scale, "observed")),
+        (
+            f'<polygon points="{scale.line(np.r_[expected, expected[::-1]], np.r_[low, high[::-1]])}" '
+            'fill="var(--dot)" opacity="0.12"/>'
+        ),
+        (
+            f'<polyline points="{scale.line(expected, expected)}" fill="none" stroke="var(--soft)" '
+            'stroke-dasharray="4 3"/>'
+        ),
+    ]
+    for x, y, outside in zip(expected, observed, (observed < low) | (observed > high), strict=True):
+        px, py = scale.at(float(x), float(y))
+        colour = "--violated" if outside else "--dot"
+        parts.append(f'<circle cx="{px}" cy="{py}" r="2.6" fill="var({colour})"/>')
+    return svg("".join(parts), f"quantiles of the tail of {group.name}")
+
+
+def levels_svg(report: "EcdReport") -> str | None:
+    """Draw return levels over the number of queries, with bands, and what was observed."""
+    shown = [(i, g) for i, g in enumerate(report.groups) if g.extremes.fit is not None]
+    if not shown:
+        return None
+    curves = []
+    for i, g in shown:
+        e = g.extremes
+        assert e.fit is not None
+        first = max(2.0, e.rows / e.fit.k)
+        last = max(10.0 * e.rows, 2.0 * max(report.settings["horizons"]))
+        grid = np.geomspace(first, last, CURVE)
+        level = np.asarray(e.fit.return_level(grid))
+        band = np.array(
+            [
+                e.fit.interval("return_level", horizon=float(m), level=report.settings["level"])
+                for m in grid
+            ]
+        )
+        curves.append((i, g, grid, level, band[:, 0], band[:, 1]))
+    x = (
+        min(float(np.log10(c[2][0])) for c in curves),
+        max(float(np.log10(c[2][-1])) for c in curves),
+    )
+    scale = Scale(x, _span(*(np.r_[c[3], c[4], c[5]] for c in curves)))
+    decades = range(int(np.ceil(x[0])), int(np.floor(x[1])) + 1)
+    ticks = {float(d): f"{10**d:,}" for d in decades}
+    parts = [
+        axes(
+            scale,
+            "queries (one more person asked about)",
+            _beside(scale, "return level"),
+            x_ticks=ticks,
+        )
+    ]
+    for i, g, grid, level, low, high in curves:
+        log = np.log10(grid)
+        around = scale.line(np.r_[log, log[::-1]], np.r_[low, high[::-1]])
+        parts.append(f'<polygon points="{around}" fill="{_ink(i)}" opacity="0.13"/>')
+        inside = grid <= (g.horizon if g.horizon == g.horizon else np.inf)
+        parts.append(_line(scale, log[inside], level[inside], i, dashed=False))
+        beyond = np.flatnonzero(~inside)
+        if beyond.size:
+            tail = slice(max(0, int(beyond[0]) - 1), None)
+            parts.append(_line(scale, log[tail], level[tail], i, dashed=True))
+        n = g.extremes.rows
+        order = np.arange(1, g.extremes.fit.k + 1)  # type: ignore[union-attr]
+        for m, value in zip(n / (order - 0.5), g.extremes.values, strict=False):
+            if x[0] <= np.log10(m) <= x[1]:
+                px, py = scale.at(float(np.log10(m)), float(value))
+                parts.append(f'<circle cx="{px}" cy="{py}" r="2" fill="none" stroke="{_ink(i)}"/>')
+    parts.append(_legend(report))
+    return svg("".join(parts), "return levels")
+
+
+def tail_page(reports: "Sequence[EcdReport]", *, title: str) -> str:
+    """Turn reports into one self-contained page.
+
+    Parameters
+    ----------
+    reports : sequence of EcdReport
+        One per attribute or intersection.
+    title : str
+        What was tested.
+
+    Examples
+    --------
+    >>> from isonomy.counterfactual import counterfactual_discrimination
+    >>> from isonomy.data import make_biased
+    >>> from isonomy.data.synthetic import BiasedTruth
+    >>> score, X = BiasedTruth().score, make_biased(500).X
+    >>> report = counterfactual_discrimination(score, X, "group", resamples=99)
+    >>> "worst individuals" in tail_page([report], title="a model")
+    True
+    """
+    sections = [
+        {
+            "report": r,
+            "headlines": _headlines(r),
+            "histogram": histogram_svg(r),
+            "levels": levels_svg(r),
+            "qq": [(g.name, qq_svg(g)) for g in r.groups if g.extremes.fit is not None],
+            "columns": [str(c) for c in r.worst.columns[7:]],
+            "worst": r.worst.to_dict("records"),
+            "found": None if r.found is None else r.found.frame().head(10).to_dict("records"),
+        }
+        for r in reports
+    ]
+    page = environment()
+    page.filters["cell"] = _cell
+    page.filters["queries"] = _queries
+    return str(page.get_template("tail.html").render(title=title, sections=sections))
+
+
+def _headlines(report: "EcdReport") -> list[str]:
+    """Say the most important thing about each group that is compared."""
+    out = []
+    middle = sorted(report.settings["horizons"])[len(report.settings["horizons"]) // 2]
+    for g in report.groups:
+        e = g.extremes
+        if g.privileged:
+            continue
+        if e.largest <= 1e-9:
+            out.append(f"No member of {g.name} is scored lower for belonging to it.")
+            continue
+        who = f"On average, belonging to {g.name} costs a person {e.acd.value:+.3f} of the score"
+        worst = f"; at worst {e.largest:.3f} in these {e.rows:,} rows"
+        level = e.levels[middle]
+        more = (
+            f", and {level.value:.3f} ({level.low:.3f} to {level.high:.3f}) is to be expected once "
+            f"in {middle:,} people."
+            if e.fit is not None and level.low == level.low
+            else "."
+        )
+        out.append(who.replace("+", "") + worst + more)
+    return out + [
+        f"{g.name}, the group compared with, has such cases too: at worst {g.extremes.largest:.3f}."
+        for g in report.groups
+        if g.privileged and g.extremes.largest > 1e-9
+    ]
+
+
+def _beside(scale: Scale, word: str) -> str:
+    """Leave the word of an upright axis out where long numbers take its place."""
+    return word if scale.y[1] - scale.y[0] > 2e-3 else ""
+
+
+def _ink(i: int) -> str:
+    return f"var({INKS[i % len(INKS)]})"
+
+
+def _span(*values: Floats) -> tuple[float, float]:
+    """Give an axis with a little room; a tail may be very short, so there is no least width."""
+    every = np.concatenate([np.ravel(v) for v in values])
+    every = every[np.isfinite(every)]
+    low, high = float(every.min()), float(every.max())
+    room = 0.05 * (high - low) or 1e-6
+    return low - room, high + room
+
+
+def _line(scale: Scale, x: Floats, y: Floats, i: int, *, dashed: bool) -> str:
+    dash = ' stroke-dasharray="5 4"' if dashed else ""
+    return (
+        f'<polyline points="{scale.line(x, y)}" fill="none" stroke="{_ink(i)}" '
+        f'stroke-width="2"{dash}/>'
+    )
+
+
+def _upright(scale: Scale, x: float, colour: str) -> str:
+    px, top = scale.at(x, scale.y[1])
+    _, bottom = scale.at(x, scale.y[0])
+    return f'<path d="M{px} {top}V{bottom}" stroke="{colour}" stroke-dasharray="3 3"/>'
+
+
+def _legend(report: "EcdReport") -> str:
+    lines = []
+    for i, g in enumerate(report.groups[:8]):
+        y = 22 + 15 * i
+        lines.append(
+            f'<rect x="{WIDTH - 24}" y="{y - 8}" width="10" height="10" fill="{_ink(i)}"/>'
+            f'<text x="{WIDTH - 30}" y="{y + 1}" text-anchor="end" class="t">{escape(g.name)}</text>'
+        )
+    assert HEIGHT > 22 + 15 * 8
+    return "".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "missing" if value != value else f"{value:.4g}"
+    return "missing" if value is None else str(value)
+
+
+def _queries(value: float) -> str:
+    if value != value:
+        return "none"
+    return "unlimited" if value == float("inf") else f"{value:,.0f}"

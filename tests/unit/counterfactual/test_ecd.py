@@ -1,0 +1,220 @@
+"""The report: known tails, exact maxima, calls, intersections, degenerate models, plain data."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from isonomy.counterfactual import counterfactual_discrimination
+from isonomy.data import make_biased
+from isonomy.data.synthetic import BiasedTruth
+from isonomy.errors import InputError, UnknownName
+
+TRUTH = BiasedTruth()
+
+
+class Counting:
+    """A model that counts how often it is asked."""
+
+    def __init__(self, model) -> None:
+        self.model, self.calls, self.classes_ = model, 0, model.classes_
+
+    def predict_proba(self, X):
+        self.calls += 1
+        return self.model.predict_proba(X)
+
+
+@pytest.fixture(scope="module")
+def biased():
+    return make_biased(12_000, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    n = 2000
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "race": rng.choice(["a", "b", "c"], n),
+            "skill": rng.normal(size=n),
+            "role": rng.choice(["wife", "husband", "single"], n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def logistic(people: pd.DataFrame):
+    rng = np.random.default_rng(1)
+    odds = people["skill"] + 0.8 * (people["sex"] == "m") + 0.6 * (people["race"] == "a")
+    y = np.where(rng.random(len(people)) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["sex", "race", "role"]), (StandardScaler(), ["skill"])
+    )
+    return make_pipeline(encode, LogisticRegression()).fit(people, y)
+
+
+def test_the_known_tail_of_make_biased(biased) -> None:
+    report = counterfactual_discrimination(
+        TRUTH.score, biased.X, "group", privileged="privileged", k=400
+    )
+    assert np.allclose(report.cd, TRUTH.effect(biased.X))
+    low = report.group("unprivileged").extremes
+    assert low.acd.low < TRUTH.mean_exposure < low.acd.high
+    for m in (500, 1000, 2000):
+        assert low.levels[m].low < TRUTH.quantile(1 - 1 / m) < low.levels[m].high
+    assert low.largest < TRUTH.endpoint
+    gap = report.differences["unprivileged"]["acd"]
+    assert gap.low < 2 * TRUTH.mean_exposure < gap.high
+    high = report.group("privileged").extremes
+    assert high.largest <= 0
+    assert any("No member of privileged is disadvantaged" in note for note in report.notes)
+
+
+def test_at_most_three_calls(people: pd.DataFrame, logistic) -> None:
+    for attribute in ("sex", "race", ["sex", "race"]):
+        model = Counting(logistic)
+        report = counterfactual_discrimination(
+            model, people, attribute, favorable="yes", resamples=0
+        )
+        assert model.calls == report.calls <= 3
+
+
+def test_the_exact_maximum_bounds_what_is_observed(people: pd.DataFrame, logistic) -> None:
+    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes")
+    coef = logistic[-1].coef_[0]
+    women, men = report.groups
+    assert women.exact is not None
+    assert women.exact.anywhere == pytest.approx(np.tanh((coef[1] - coef[0]) / 4))
+    assert women.extremes.largest <= women.exact.on_domain + 1e-12
+    assert women.extremes.largest == pytest.approx(women.exact.anywhere, abs=1e-3)
+    assert men.exact is not None
+    assert men.exact.anywhere == 0.0
+    assert men.extremes.largest < 0
+
+
+def test_several_groups_and_intersections(people: pd.DataFrame, logistic) -> None:
+    report = counterfactual_discrimination(
+        logistic,
+        people,
+        ["sex", "race"],
+        favorable="yes",
+        privileged={"sex": "m", "race": "a"},
+        resamples=0,
+    )
+    assert [g.name for g in report.groups] == [
+        "f & a", "f & b", "f & c", "m & a", "m & b", "m & c",
+    ]  # fmt: skip
+    assert [g.privileged for g in report.groups].index(True) == 3
+    assert set(report.differences) == {g.group for g in report.groups if not g.privileged}
+    # nobody gains by leaving the group that the model scores highest
+    best = report.group(("m", "a")).extremes
+    assert best.largest < 0
+    one = counterfactual_discrimination(
+        logistic, people, "race", favorable="yes", groups=["a", "b"], privileged="a", resamples=0
+    )
+    assert len(one.groups) == 2
+    assert one.rows.size == people["race"].isin(["a", "b"]).sum()
+    assert any("left out" in note for note in one.notes)
+
+
+def test_against_one_group(people: pd.DataFrame, logistic) -> None:
+    best = counterfactual_discrimination(logistic, people, "race", favorable="yes", resamples=0)
+    one = counterfactual_discrimination(
+        logistic, people, "race", favorable="yes", against="b", resamples=0
+    )
+    mine = (people["race"] == "c").to_numpy()
+    assert (one.cd[mine] <= best.cd[mine] + 1e-12).all()
+    assert not np.allclose(one.cd[mine], best.cd[mine])
+
+
+def test_companions(people: pd.DataFrame, logistic) -> None:
+    rules = {"role": {"m": {"wife": "husband"}, "f": {"husband": "wife"}}}
+    alone = counterfactual_discrimination(logistic, people, "sex", favorable="yes", resamples=0)
+    together = counterfactual_discrimination(
+        logistic, people, "sex", favorable="yes", companions=rules, resamples=0
+    )
+    single = (people["role"] == "single").to_numpy()
+    assert np.allclose(alone.cd[single], together.cd[single])
+    assert not np.allclose(alone.cd[~single], together.cd[~single])
+    # the step is no longer one constant, so there is no one analytic maximum
+    assert together.groups[0].exact is None
+
+
+def test_worst_individuals(people: pd.DataFrame, logistic) -> None:
+    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes", worst=5)
+    first = report.worst.iloc[0]
+    assert len(report.worst) == 5
+    assert first["cd"] == report.cd.max()
+    assert first["cd"] == pytest.approx(first["counterfactual_score"] - first["score"])
+    row = people.iloc[[first["row"]]]
+    assert logistic.predict_proba(row)[0, 1] == pytest.approx(first["score"])
+    assert first["skill"] == row["skill"].iloc[0]
+
+
+def test_flip_rate(people: pd.DataFrame, logistic) -> None:
+    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes")
+    other = people.assign(sex=np.where(people["sex"] == "m", "f", "m"))
+    changed = logistic.predict(people) != logistic.predict(other)
+    for g in report.groups:
+        assert g.flip_rate.value == pytest.approx(changed[people["sex"] == g.group].mean())
+
+
+def test_a_constant_model_gets_a_sentence(people: pd.DataFrame) -> None:
+    y = (people["skill"] > 0).astype(int)
+    model = DummyClassifier(strategy="prior").fit(people, y)
+    report = counterfactual_discrimination(model, people, "sex")
+    for g in report.groups:
+        assert g.extremes.fit is None
+        assert g.tail == "none fitted"
+        assert "gives every row the score" in g.sentence
+
+
+def test_a_stump_gets_a_sentence(people: pd.DataFrame) -> None:
+    numbers = people.assign(sex=(people["sex"] == "m") * 1)[["sex", "skill"]]
+    y = numbers["sex"] ^ (np.random.default_rng(2).random(len(numbers)) < 0.2)
+    model = DecisionTreeClassifier(max_depth=1).fit(numbers, y)
+    report = counterfactual_discrimination(model, numbers, "sex")
+    women, men = report.groups
+    assert women.extremes.fit is None
+    assert "same value" in women.sentence
+    assert women.extremes.attained == women.extremes.rows
+    assert women.extremes.levels[1000].value == women.extremes.largest > 0
+    assert men.extremes.largest < 0
+
+
+def test_a_model_that_does_not_use_the_attribute(people: pd.DataFrame) -> None:
+    report = counterfactual_discrimination(
+        lambda X: 1 / (1 + np.exp(-X["skill"])), people, "sex"
+    )  # fmt: skip
+    assert all("does not use it" in g.sentence for g in report.groups)
+
+
+def test_frame_summary_and_html(people: pd.DataFrame, logistic) -> None:
+    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes")
+    frame = report.frame()
+    assert frame["group"].tolist() == ["f", "m"]
+    assert frame["acd"].tolist() == [g.extremes.acd.value for g in report.groups]
+    assert {"level_500", "level_500_low", "ecd", "exact", "largest", "tail"} <= set(frame.columns)
+    text = json.dumps(report.summary(), allow_nan=False)
+    assert json.loads(text)["groups"][0]["ecd"] == frame["ecd"].iloc[0]
+    assert "<table" in report._repr_html_()
+    assert "EcdReport('sex'" in repr(report)
+
+
+def test_errors(people: pd.DataFrame, logistic) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'sex'"):
+        counterfactual_discrimination(logistic, people, "sx", favorable="yes")
+    with pytest.raises(InputError, match="Some groups must be privileged"):
+        counterfactual_discrimination(
+            logistic, people, "sex", favorable="yes", privileged=["f", "m"]
+        )
+    with pytest.raises(InputError, match="Horizons"):
+        counterfactual_discrimination(logistic, people, "sex", favorable="yes", horizons=[])
