@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy.errors import InputError
+from isonomy.tails.gev import solve_gev
 from isonomy.tails.gpd import gpd_quantile, solve_gpd
 from isonomy.tails.likelihood import growth
 from isonomy.tails.profile import Profile, first_order, third_order
@@ -32,8 +33,23 @@ class Flat:
             for part in (fit.location, fit.scale, fit.shape, fit.nll)
         )
         self.fitted = np.isfinite(self.scale)
-        # the interval belongs to the likelihood's maximum, whatever estimator was asked for
-        self.regular = np.asarray(fit.converged).ravel() & (np.ravel(fit.method) == "ml")
+        self.regular = np.asarray(fit.converged).ravel().copy()
+        # the limits belong to the likelihood's maximum, whatever estimator was asked for
+        other = np.flatnonzero(self.fitted & self.regular & (np.ravel(fit.method) != "ml"))
+        if other.size:
+            self._by_likelihood(fit, other)
+
+    def _by_likelihood(self, fit: "TailFit", rows: Rows) -> None:
+        sample = self.sample[rows]
+        if fit.family == "gev":
+            self.location = self.location.copy()
+            self.location[rows], scale, shape, mean, ok = solve_gev(sample)
+        else:
+            room = None if fit.upper is None else fit.upper - self.location[rows]
+            scale, shape, mean, ok = solve_gpd(sample, room=room)
+        self.scale, self.shape, self.nll = self.scale.copy(), self.shape.copy(), self.nll.copy()
+        self.scale[rows], self.shape[rows] = scale, shape
+        self.nll[rows], self.regular[rows] = mean * sample.shape[1], ok
 
 
 def _scaled(flat: Flat, fit: "TailFit", rows: Rows) -> tuple[Floats, ...]:

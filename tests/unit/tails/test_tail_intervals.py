@@ -305,6 +305,15 @@ def test_an_abrupt_end_lies_above_the_largest_value() -> None:
         assert inside.low < inside.high < 0
 
 
+def test_limits_belong_to_the_likelihood_whatever_the_estimator() -> None:
+    y, x = excesses(0.2), gev_quantile(np.random.default_rng(3).random(60), 0.0, 1.0, 0.1)
+    for method in ("moments", "zhang_stephens"):
+        other = fit_gpd(y, method=method)
+        assert list(other.interval("shape")) == pytest.approx(list(fit_gpd(y).interval("shape")))
+    low, high = fit_gev(x, method="moments").interval("location")
+    assert [low, high] == pytest.approx(list(fit_gev(x).interval("location")))
+
+
 def test_bad_requests_get_one_sentence() -> None:
     fit = fit_gpd(excesses(0.1))
     with pytest.raises(UnknownName, match="did you mean 'shape'"):
