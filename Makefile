@@ -25,7 +25,7 @@ $(TORCH): $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable ".[torch]"
 	@touch $@
 
-demo: $(STAMP) ## audit real predictions end to end; prints the path of an HTML page
+demo: $(STAMP) ## benchmark every method on real data; ends with the path of an HTML page
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## the test suite, a few minutes on two cores

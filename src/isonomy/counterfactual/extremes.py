@@ -365,7 +365,7 @@ def _bootstrap(
 
 def _locations(top: Floats, paper: TailFit | None) -> Floats:
     """Give the location of each sample's extreme value law, or the quantile that it would be."""
-    quantile = np.quantile(top, LOCATION, axis=1)
+    quantile = np.quantile(top, LOCATION, axis=1, method="higher")
     if paper is None:
         return np.asarray(quantile)
     how = "auto" if paper.method == "ml" else str(paper.method)

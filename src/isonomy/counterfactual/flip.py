@@ -13,7 +13,7 @@ from isonomy.counterfactual.tables import column_names, get_column, row_count, s
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics.tally import attribute_columns, sort_key
 
-__all__ = ["Attribute", "Flips", "flip", "match_groups", "put"]
+__all__ = ["Attribute", "Flips", "flip", "group_name", "match_groups", "put"]
 
 Codes = NDArray[np.intp]
 Companions = Mapping[Any, Mapping[Any, Any]]
@@ -250,13 +250,24 @@ def put(X: Any, attribute: Attribute, codes: Codes, targets: Any) -> Flips:
 # ---------------------------------------------------------------------- reading what was given
 
 
+def group_name(group: Any) -> str:
+    """Write a group; a combination as ``a & b``.
+
+    Examples
+    --------
+    >>> group_name(("f", "black")), group_name(1)
+    ('f & black', '1')
+    """
+    return " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+
+
 def match_groups(wanted: Any, groups: Sequence[Any]) -> list[int]:
     """Find groups that a user named; a combination may be a tuple or 'a & b'."""
     known = list(groups)
     if wanted in known:
         return [known.index(wanted)]
     if known and isinstance(known[0], tuple):
-        words = [" & ".join(map(str, g)) for g in known]
+        words = [group_name(g) for g in known]
         several = isinstance(wanted, list | set) or (
             isinstance(wanted, tuple) and wanted and isinstance(wanted[0], tuple)
         )

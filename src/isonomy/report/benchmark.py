@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isonomy.report.html import environment
+from isonomy.report.statistics import statistics_fragment
 from isonomy.report.tradeoff import COLOURS, EDGE, Scale, axes, region_words, span_of, svg
 from isonomy.studies.benchmark import headline, metric_words, sentences
 
@@ -54,6 +55,7 @@ def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
                 "left_out": [v for v in section.verdicts if v.status != "ok"],
                 "others": other,
                 "more": [(name, metric_words(name)) for name in more],
+                "ranks": _ranks(section),
                 "few": len(judged) > 1 and section.repeats < 6,
             }
         )
@@ -68,6 +70,13 @@ def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
             word_class=_WORD_CLASS,
         )
     )
+
+
+def _ranks(section: "Section") -> str:
+    """Draw the ranks of the methods over the repeats, where there are enough of both."""
+    if section.critical is None:
+        return ""
+    return statistics_fragment(critical=section.critical)
 
 
 @dataclass

@@ -126,6 +126,7 @@ def svg(body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT) 
 
 
 INK = {
+    "ink": "#1d2430",
     "violated": "#b3261e",
     "within": "#1a7f4b",
     "thin": "#9a6700",

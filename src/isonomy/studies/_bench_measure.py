@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS
-from isonomy.stats import cliffs_delta, holm, scott_knott_esd, wilcoxon
+from isonomy.stats import (
+    CriticalDifference,
+    Ranking,
+    cliffs_delta,
+    friedman_nemenyi,
+    holm,
+    scott_knott_esd,
+    wilcoxon,
+)
 from isonomy.studies._bench_cases import (
     Case,
     FrontierRuns,
@@ -25,7 +33,7 @@ from isonomy.tradeoff import Baseline
 from isonomy.tradeoff.regions import REGIONS, place
 from isonomy.tradeoff.verdict import Draws, is_constant, measure, paired_draws
 
-__all__ = ["Settings", "above_frontier", "judge_method", "tested"]
+__all__ = ["Settings", "above_frontier", "judge_method", "ranked", "tested"]
 
 Floats = NDArray[np.float64]
 
@@ -241,9 +249,22 @@ def tested(verdicts: Sequence[MethodVerdict]) -> list[MethodVerdict]:
         replace(v, p_bias=float(bias[k]), p_performance=float(performance[k]))
         for k, v in enumerate(verdicts)
     ]
-    known = [v for v in out if v.by_repeat.size > 1 and np.isfinite(v.by_repeat).all()]
-    if len(known) < 2:
-        return out
-    groups = scott_knott_esd({v.method: v.by_repeat for v in known})
-    place_of = dict(zip(groups.labels, groups.ranks, strict=True))
+    _, groups = ranked(out)
+    place_of = {} if groups is None else dict(zip(groups.labels, groups.ranks, strict=True))
     return [replace(v, group=int(place_of[v.method])) if v.method in place_of else v for v in out]
+
+
+def ranked(verdicts: Sequence[MethodVerdict]) -> tuple[CriticalDifference | None, Ranking | None]:
+    """Rank the methods by their advantage over the repeats: Friedman-Nemenyi, and Scott-Knott."""
+    runs = max((v.by_repeat.size for v in verdicts), default=0)
+    known = {
+        v.method: v.by_repeat
+        for v in verdicts
+        if v.by_repeat.size == runs and np.isfinite(v.by_repeat).all()
+    }
+    if runs < 2 or len(known) < 2:
+        return None, None
+    groups = scott_knott_esd(known, larger_is_better=True)
+    if len(known) < 3:
+        return None, groups
+    return friedman_nemenyi(np.column_stack([*known.values()]), labels=[*known]), groups

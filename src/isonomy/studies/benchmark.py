@@ -3,6 +3,7 @@
 A pure function of records. What is run, and where, is decided elsewhere; what is shown, too.
 """
 
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,15 @@ from numpy.typing import NDArray
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import get_metric
+from isonomy.stats import CriticalDifference, Ranking
 from isonomy.studies._bench_cases import FRONTIER, Case, cases_of, frontier_runs
-from isonomy.studies._bench_measure import Settings, above_frontier, judge_method, tested
+from isonomy.studies._bench_measure import (
+    Settings,
+    above_frontier,
+    judge_method,
+    ranked,
+    tested,
+)
 from isonomy.studies._bench_plan import BenchmarkPlan, plan_benchmark
 from isonomy.studies._bench_verdict import (
     Change,
@@ -84,6 +92,8 @@ class Section:
     repeats : int
         Splits in which the original model ran.
     notes : tuple of str
+    critical, ranking : CriticalDifference and Ranking, or None
+        The methods ranked by their advantage, repeat by repeat.
     """
 
     attribute: str
@@ -94,6 +104,8 @@ class Section:
     recommendation: Recommendation
     repeats: int
     notes: tuple[str, ...] = ()
+    critical: CriticalDifference | None = None
+    ranking: Ranking | None = None
 
     @property
     def baseline(self) -> Baseline:
@@ -287,11 +299,11 @@ def judge_benchmark(
             [r for r in runs if (r.attributes, r.model) == key],
             key,
             (good.name, fair.name),
-            np.random.default_rng([random_state, k]),
+            random_state,
             how,
             choose,
         )
-        for k, key in enumerate(dict.fromkeys((r.attributes, r.model) for r in runs))
+        for key in dict.fromkeys((r.attributes, r.model) for r in runs)
     ]
     return Benchmark(
         data[0], good.name, fair.name, tuple(sections), level, sure, resamples, max_loss
@@ -302,10 +314,14 @@ def _section(
     runs: list[Record],
     key: tuple[str, str],
     metrics: tuple[str, str],
-    rng: np.random.Generator,
+    seed: int,
     how: Settings,
     choose: dict[str, Any],
 ) -> Section:
+    def rng(name: str) -> np.random.Generator:
+        # by name: what is drawn for one method does not depend on which others were run
+        return np.random.default_rng([seed, zlib.crc32("/".join((*key, name)).encode())])
+
     cases = cases_of(runs)
     if ORIGINAL not in cases:
         told = [r.reason for r in runs if r.mitigator == ORIGINAL and r.reason]
@@ -322,7 +338,7 @@ def _section(
             performance=metrics[0],
             fairness=metrics[1],
             strategy=strategy,
-            random_state=rng,
+            random_state=rng(strategy),
         )
         for strategy in STRATEGIES
     }
@@ -332,7 +348,7 @@ def _section(
             continue
         shared = [r for r in case.repeats if r in original.repeats]
         mine, base = case.keep(shared), original.keep(shared)
-        verdicts.append(judge_method(mine, base, examined, baselines, rng, how))
+        verdicts.append(judge_method(mine, base, examined, baselines, rng(name), how))
         if len(shared) < len(original.repeats):
             why = next((r.reason for r in runs if r.mitigator == name and r.status != "ok"), "")
             notes.append(
@@ -341,7 +357,7 @@ def _section(
             )
     second = frontier_runs(cases, original, examined, baselines[STRATEGIES[0]])
     if second is not None:
-        verdicts = above_frontier(verdicts, cases, examined, second, rng, how)
+        verdicts = above_frontier(verdicts, cases, examined, second, rng(FRONTIER), how)
     verdicts = tested(verdicts)
     verdicts.sort(key=lambda v: -v.advantage if v.advantage == v.advantage else np.inf)
     return Section(
@@ -352,6 +368,7 @@ def _section(
         recommend(verdicts, **choose, reason=baselines[STRATEGIES[0]].reason),
         len(original.repeats),
         tuple(notes),
+        *ranked(verdicts),
     )
 
 

@@ -207,6 +207,14 @@ def test_the_same_seed_gives_the_same_judgement() -> None:
     assert one == other
 
 
+def test_what_is_said_of_a_method_does_not_depend_on_the_others() -> None:
+    few = judge_benchmark(records(["unmitigated", "reweighing"]), resamples=60)
+    more = judge_benchmark(records(["unmitigated", "suppression", "reweighing"]), resamples=60)
+    one, other = (b.sections[0].verdict("reweighing") for b in (few, more))
+    assert one.performance == other.performance
+    assert one.probability == other.probability
+
+
 def test_advantage_is_read_off_the_line_and_charged_beyond_it() -> None:
     line_y, line_x = np.array([[0.9, 0.7, 0.5]]), np.array([[0.2, 0.1, 0.0]])
     at = [(0.8, 0.1, 0.1), (0.9, 0.2, 0.0), (0.9, 0.3, -0.2), (0.6, 0.0, 0.1)]

@@ -1,0 +1,51 @@
+"""
+Every method on your own data: which one to choose
+==================================================
+
+What ``isonomy benchmark`` does, step by step from Python: plan a study of all the methods you want, run it into a
+store, judge the records, and draw the page. Replace the data by your own file.
+"""
+
+# %%
+# Plan: the original model, the methods, and group thresholds as the second baseline
+# ----------------------------------------------------------------------------------
+
+from pathlib import Path
+
+from isonomy.report.benchmark import benchmark_page, plane_of
+from isonomy.report.tradeoff import standalone
+from isonomy.studies.benchmark import judge_benchmark, plan_benchmark, sentences
+from isonomy.study import Store, run
+
+METHODS = ["reweighing", "suppression", "disparate_impact_remover", "prejudice_remover"]
+METHODS += ["reject_option", "equalized_odds"]
+OUT = Path("out/plot_benchmark")
+
+plan = plan_benchmark("synthetic(n=2000)", ["group"], methods=METHODS, repeats=8)
+print(f"{len(plan.study.methods)} methods on {plan.rows:,} rows, {plan.study.repeats} splits")
+
+# %%
+# Run: each split once, every method on the same rows; what is there already is not run again
+# --------------------------------------------------------------------------------------------
+
+outcome = run(plan.study, OUT / "store")
+print(f"{outcome.done} splits run now, {outcome.kept} records were there before")
+
+# %%
+# Judge: regions with probabilities, intervals, paired tests, and what to choose
+# ------------------------------------------------------------------------------
+
+found = judge_benchmark(Store.open(OUT / "store").records(), resamples=200)
+section = found.sections[0]
+for told in sentences(found, section):
+    print(told)
+table = found.frame()[["method", "word", "accuracy", "bias", "region", "worth", "advantage"]]
+print(table.round(3).to_string(index=False))
+
+# %%
+# Show: the picture alone, and the whole page
+# -------------------------------------------
+
+(OUT / "plane.svg").write_text(standalone(plane_of(section, section.judged)))
+(OUT / "report.html").write_text(benchmark_page(found))
+print(f"Wrote {OUT / 'plane.svg'} and {OUT / 'report.html'}")
