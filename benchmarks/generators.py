@@ -58,35 +58,25 @@ def _words(found: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.3f}" for name, value in found.items())
 
 
-def rows() -> list[Row]:
-    """Fit both sides, some minutes a seed."""
-    if importlib.util.find_spec("torch") is None:
-        print("generators: needs the extra torch (make .venv/.torch)", file=sys.stderr)
-        return []
-    import torch  # noqa: F401 - its import is on neither side's clock
+Measured = dict[str, list[tuple[float, Quality]]]
 
-    train, test = _adult()
-    seconds: dict[str, list[float]] = {"ours": [], "theirs": []}
-    marks: dict[str, list[Quality]] = {"ours": [], "theirs": []}
-    for seed in range(SEEDS):
-        for side, fit in (("ours", _ours), ("theirs", _theirs)):
-            taken, drawn = fit(train, seed)
-            found = quality(train, drawn, label=LABEL, favorable=FAVORABLE, test=test)
-            seconds[side].append(taken)
-            marks[side].append(found)
-            print(f"seed {seed} {side} {taken:.1f} s {found}", file=sys.stderr, flush=True)
+
+def summary(measured: Measured) -> list[Row]:
+    """Give the lines of the table: seconds, and how far behind the worst number is."""
+    seconds = {side: np.mean([taken for taken, _ in runs]) for side, runs in measured.items()}
     mean = {
-        side: pd.DataFrame([asdict(m) for m in found]).mean().to_dict()
-        for side, found in marks.items()
+        side: pd.DataFrame([asdict(mark) for _, mark in runs]).mean().to_dict()
+        for side, runs in measured.items()
     }
     behind = max(
         abs(mean["ours"][name] - best) - abs(mean["theirs"][name] - best)
         for name, best in BEST.items()
     )
     job = f"TVAE, Adult {ROWS:,} rows, {EPOCHS} epochs, set-up included"
-    note = f"mean of {SEEDS} seeds; {_words(mean['ours'])}; {PEER}: {_words(mean['theirs'])}"
+    seeds = len(measured["ours"])
+    note = f"mean of {seeds} seeds; {_words(mean['ours'])}; {PEER}: {_words(mean['theirs'])}"
     return [
-        faster(job, PEER, np.mean(seconds["ours"]), np.mean(seconds["theirs"]), 1.5, note),
+        faster(job, PEER, seconds["ours"], seconds["theirs"], 1.5, note),
         under(
             "its quality: how far behind the peer the worst of the four numbers is",
             PEER,
@@ -97,3 +87,21 @@ def rows() -> list[Row]:
             "below 0: nearer to the best value in all four",
         ),
     ]
+
+
+def rows() -> list[Row]:
+    """Fit both sides, some minutes a seed."""
+    if importlib.util.find_spec("torch") is None:
+        print("generators: needs the extra torch (make .venv/.torch)", file=sys.stderr)
+        return []
+    import torch  # noqa: F401 - its import is on neither side's clock
+
+    train, test = _adult()
+    measured: Measured = {"ours": [], "theirs": []}
+    for seed in range(SEEDS):
+        for side, fit in (("ours", _ours), ("theirs", _theirs)):
+            taken, drawn = fit(train, seed)
+            found = quality(train, drawn, label=LABEL, favorable=FAVORABLE, test=test)
+            measured[side].append((taken, found))
+            print(f"seed {seed} {side} {taken:.1f} s {found}", file=sys.stderr, flush=True)
+    return summary(measured)

@@ -21,7 +21,8 @@ def main(folder: Path) -> None:
     torch.set_num_threads(1)
     spec = json.loads((folder / "job.json").read_text())
     options = spec["options"]
-    frame = pd.DataFrame({name: np.load(folder / f"{name}.npy") for name in options["columns"]})
+    given = {name: np.load(folder / f"{name}.npy") for name in options["columns"]}
+    frame = pd.DataFrame(given)
     np.random.seed(options["seed"])
     torch.manual_seed(options["seed"])
 
@@ -32,10 +33,8 @@ def main(folder: Path) -> None:
 
     seconds, model = cpu_seconds(fit, repeat=1)
     drawn = model.sample(len(frame))
-    for name in frame:
-        np.save(
-            folder / f"out_{name}.npy", drawn[name].to_numpy(dtype=frame[name].to_numpy().dtype)
-        )
+    for name, array in given.items():
+        np.save(folder / f"out_{name}.npy", drawn[name].to_numpy().astype(array.dtype))
     (folder / "seconds.json").write_text(json.dumps(seconds))
 
 

@@ -34,6 +34,7 @@ PARTS = (
     "study",
     "tails",
     "generators",
+    "counterfactual",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn", "torch")

@@ -139,3 +139,12 @@ def test_tune_says_what_is_wrong() -> None:
         "--param", "tolerance=0,0.1", "--min-performance", "1", code=1,
     )  # fmt: skip
     assert "No setting is feasible" in done.stdout.replace("\n", " ")
+
+
+def test_a_file_to_learn_from(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    run(
+        "tradeoff", str(file), "--mitigator", "reweighing", "--label", "y", "--sensitive", "sex",
+        "--privileged", "sex=M", "--favorable", "good", "--resamples", "0", "--json", str(out),
+    )  # fmt: skip
+    assert json.loads(out.read_text())["tradeoffs"][0]["method"] == "reweighing"

@@ -9,12 +9,13 @@ checked here to stay what it says.
 import numpy as np
 import pytest
 
-from isonomy.tails import fit_gpd, gpd_quantile, peaks_over_threshold, tail_test
+from isonomy.tails import TailFit, fit_gpd, gpd_quantile, peaks_over_threshold, tail_test
 from isonomy.tails.intervals import Interval
 
 pytestmark = pytest.mark.slow
 
-SIZES = {50: 2000, 200: 2000, 2000: 1000}
+SIZES = [50, 200, 2000]
+REPEATS = 2000
 SHAPES = [-0.25, 0.0, 0.2]
 
 
@@ -30,19 +31,28 @@ def level(horizon: float, shape: float, scale: float = 1.0) -> float:
     return float(gpd_quantile(1.0 - 1.0 / horizon, scale, shape))
 
 
+def report(fit: TailFit, other: TailFit, shape: float, horizon: float) -> dict[str, float]:
+    """Give and print (`pytest -s`) what the guide's table holds; the other's scale is 1.5."""
+    test = tail_test(fit, other, horizon=horizon)
+    gap = level(horizon, shape) - level(horizon, shape, 1.5)
+    reached = {
+        "shape": covers(fit.interval("shape"), shape),
+        "level": covers(fit.interval("return_level", horizon=horizon), level(horizon, shape)),
+        "difference": covers(Interval(test.low, test.high), gap),
+    }
+    print(f"\n{fit.k} excesses of shape {shape}: {reached}")
+    return reached
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", SIZES)
 def test_profile_intervals_cover(size: int, shape: float) -> None:
     seed = size + int(100 * shape)
-    fit = fit_gpd(draw(size, shape, SIZES[size], seed))
+    fit = fit_gpd(draw(size, shape, REPEATS, seed))
     horizon = 10 * size
-    assert 0.93 <= covers(fit.interval("shape"), shape) <= 0.97
-    found = fit.interval("return_level", horizon=horizon)
-    assert 0.93 <= covers(found, level(horizon, shape)) <= 0.97
-    other = fit_gpd(draw(size, shape, SIZES[size], seed + 1_000_000, scale=1.5))
-    test = tail_test(fit, other, horizon=horizon)
-    truth = level(horizon, shape) - level(horizon, shape, 1.5)
-    assert 0.93 <= covers(Interval(test.low, test.high), truth) <= 0.97
+    other = fit_gpd(draw(size, shape, REPEATS, seed + 1_000_000, scale=1.5))
+    reached = report(fit, other, shape, horizon)
+    assert all(0.93 <= share <= 0.97 for share in reached.values()), reached
 
 
 def test_unlike_tails_of_unlike_samples() -> None:
@@ -70,24 +80,21 @@ def test_peaks_over_a_threshold_count_their_share_as_an_estimate(
     assert 0.93 <= covers(found, level(horizon, shape)) <= 0.97
 
 
-@pytest.mark.parametrize("size", [50, 200])
+@pytest.mark.parametrize("size", SIZES)
 def test_at_shape_minus_one_half(size: int) -> None:
-    # the edge of the regular shapes: reported in the guide, 94 to 97 %
-    fit = fit_gpd(draw(size, -0.5, 2000, 6))
-    assert covers(fit.interval("shape"), -0.5) == pytest.approx(0.955, abs=0.02)
-    found = fit.interval("return_level", horizon=10 * size)
-    assert covers(found, level(10 * size, -0.5)) == pytest.approx(0.955, abs=0.02)
-    assert covers(fit.interval("endpoint"), 2.0) == pytest.approx(0.955, abs=0.02)
-    other = fit_gpd(draw(size, -0.5, 2000, 7))
-    test = tail_test(fit, other, horizon=10 * size)
-    assert covers(Interval(test.low, test.high), 0.0) == pytest.approx(0.955, abs=0.02)
+    # the edge of the regular shapes: reported in the guide
+    fit = fit_gpd(draw(size, -0.5, REPEATS, 6))
+    other = fit_gpd(draw(size, -0.5, REPEATS, 7, scale=1.5))
+    reached = report(fit, other, -0.5, 10 * size)
+    reached["endpoint"] = covers(fit.interval("endpoint"), 2.0)
+    assert list(reached.values()) == pytest.approx([0.955] * 4, abs=0.02)
 
 
 def test_why_the_root_is_corrected() -> None:
     # the guide's numbers for 50 excesses: the plain profile misses on one side
     fit = fit_gpd(draw(50, -0.25, 4000, 8))
     plain = fit.interval("shape", method="profile_plain")
-    assert covers(plain, -0.25) == pytest.approx(0.925, abs=0.012)
+    assert 0.90 <= covers(plain, -0.25) <= 0.93
     assert np.mean(plain.high < -0.25) > 4 * np.mean(plain.low > -0.25)
     delta = fit.interval("return_level", horizon=500, method="delta")
     assert covers(delta, level(500, -0.25)) < 0.85

@@ -1,6 +1,7 @@
 """``isonomy study tables`` and ``compare``: a paper's tables from our runs, beside the published."""
 
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,9 @@ def show_tables(
         screen.print(f"Make one, or all: isonomy study tables {store.path} --table NAME")
         return
     made, left = _made(module, wanted, frame, parts, reading, everything="all" in table)
+    if hasattr(module, "about_runs"):
+        runs = store.runs()
+        made = [replace(t, notes=(*t.notes, *module.about_runs(t.name, runs))) for t in made]
     for result in made:
         show_table(screen, result, digits)
         screen.print()

@@ -13,13 +13,13 @@ from isonomy.cli.output import (
     write_json,
     write_page,
 )
+from isonomy.cli.tail_screen import show
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
-    from isonomy.counterfactual import EcdReport, Estimate, GroupReport, TailSample
+    from isonomy.counterfactual import EcdReport, TailSample
 
 __all__ = ["register"]
 
@@ -54,6 +54,11 @@ def tail_command(
     intersections: bool = typer.Option(
         False, "--intersections", help="Flip all attributes together, too."
     ),
+    columns: list[str] = typer.Option(
+        [],
+        "--columns",
+        help="ATTRIBUTE=COLUMN,COLUMN: the one-hot columns of an attribute; may be repeated.",
+    ),
     companion: list[str] = typer.Option(
         [],
         "--companion",
@@ -72,6 +77,9 @@ def tail_command(
     trust: bool = typer.Option(
         False, "--trust", help="Open a pickle, which can run any code when it is opened."
     ),
+    threshold: float = typer.Option(
+        0.5, "--threshold", help="Score from which on the favourable label is predicted."
+    ),
     horizon: list[int] = typer.Option(
         [500, 1000, 2000], "--horizon", help="Number of queries for a return level; repeatable."
     ),
@@ -82,6 +90,11 @@ def tail_command(
     worst: int = typer.Option(10, "--worst", help="How many individuals to show."),
     search: bool = typer.Option(
         False, "--search", help="Search for worse rows from the worst ones, in the data's domain."
+    ),
+    together: list[str] = typer.Option(
+        [],
+        "--together",
+        help="COLUMN,COLUMN,...: columns that change together, as education and its number do.",
     ),
     queries: int = typer.Option(200_000, "--queries", help="With --search: most rows to score."),
     generator: str | None = typer.Option(
@@ -122,9 +135,13 @@ def tail_command(
         if value < least:
             raise InputError(f"{option} must be {least} or more; got {value}.")
     model, data = _model(paths, command, function, trust=trust, timeout=timeout)
-    table, favorable = _table(data, label, drop, favorable, sensitive, model)
+    table, favorable, known = _table(data, label, drop, favorable, sensitive, model)
     only, first = value_pairs(group, "--group"), value_pairs(privileged, "--privileged")
-    for option, given in (("--group", only), ("--privileged", first)):
+    coded = {
+        name: [c.strip() for text in texts for c in text.split(",")]
+        for name, texts in value_pairs(columns, "--columns").items()
+    }
+    for option, given in (("--group", only), ("--privileged", first), ("--columns", coded)):
         for name in given:
             if name not in sensitive:
                 raise InputError(
@@ -132,6 +149,7 @@ def tail_command(
                     f"--sensitive {name}."
                 )
     beside = _companions(companion, sensitive, table)
+    sets = _together(together, sensitive, table)
     from isonomy.counterfactual import Scorer, counterfactual_discrimination, seek_tail
 
     scorer = Scorer(model, favorable)
@@ -143,27 +161,38 @@ def tail_command(
     for view in views:
         names = [view] if isinstance(view, str) else view
         options: dict[str, Any] = {
+            "columns": {n: coded[n] for n in names if n in coded} or None,
             "groups": only.get(view) if isinstance(view, str) else None,
             "companions": beside.get(view) if isinstance(view, str) else None,
         }
-        chosen = {n: v for n, v in first.items() if n in names}
+        chosen = {n: v for n, v in (known | first).items() if n in names}
         with messages().status(f"asking the model about {escape(' & '.join(names))} ..."):
             report = counterfactual_discrimination(
                 scorer, table, view, privileged=chosen or None, horizons=horizon, k=_size(k),
                 alpha=alpha, resamples=resamples, level=level, worst=worst, random_state=seed,
-                **options,
+                one_hot=sets, threshold=threshold, **options,
             )  # fmt: skip
         if search:
             with messages().status("searching for worse rows ..."):
                 report = report.with_search(
                     seek_tail(
                         scorer, table, view, pairs=report.pairs, queries=queries,
-                        random_state=seed, **options,
+                        random_state=seed, one_hot=sets, **options,
                     )
                 )  # fmt: skip
         reports.append(report)
         samples.append(
-            _samples(report, scorer, table, view, generator, protocol, timeout, seed, options)
+            _samples(
+                report,
+                scorer,
+                table,
+                view,
+                generator,
+                protocol,
+                timeout,
+                seed,
+                options | {"one_hot": sets},
+            )
             if generator
             else []
         )
@@ -215,12 +244,13 @@ def _table(
     favorable: str | None,
     sensitive: list[str],
     model: Any,
-) -> "tuple[pd.DataFrame, Any]":
-    """Give the columns that the model takes, and the favourable label."""
+) -> "tuple[pd.DataFrame, Any, dict[str, Any]]":
+    """Give the columns that the model takes, and what a dataset knows of favour and privilege."""
     from isonomy._validate import unknown_name
     from isonomy.data import is_file_name, load
     from isonomy.data.dataset import read_table
 
+    privileged: dict[str, Any] = {}
     if is_file_name(data):
         table = read_table(data)
         for column in [*([label] if label else []), *drop, *sensitive]:
@@ -229,6 +259,12 @@ def _table(
         table = table.drop(columns=[*([label] if label else []), *drop])
     else:
         dataset = load(data)
+        # an attribute derived from a column holds other values than the column that is flipped
+        privileged = {
+            a: list(v)
+            for a, v in dataset.privileged.items()
+            if a in dataset.X and set(v) <= set(dataset.X[a].unique())
+        }
         table = dataset.X.drop(columns=[c for c in drop if c in dataset.X.columns])
         if favorable is None:
             known = {str(c) for c in getattr(model, "classes_", ())}
@@ -248,7 +284,7 @@ def _table(
                 f"The model must take the protected attribute to be asked about it; it was "
                 f"fitted without {column!r}, so that changing it changes nothing."
             )
-    return table, favorable
+    return table, favorable, privileged
 
 
 def _companions(
@@ -270,6 +306,23 @@ def _companions(
         for owner in owners:
             out[owner].setdefault(parts[0], {}).setdefault(parts[1], {})[old] = new
     return out
+
+
+def _together(
+    given: list[str], sensitive: list[str], table: "pd.DataFrame"
+) -> list[list[str]]:  # fmt: skip
+    from isonomy.metrics.tally import check_columns
+
+    sets = [[c.strip() for c in text.split(",")] for text in given]
+    named = [c for columns in sets for c in columns]
+    check_columns(named, list(table.columns))
+    for column in named:
+        if column in sensitive:
+            raise InputError(
+                f"--together must name other columns than protected attributes; got {column!r}: "
+                f"use --companion for what changes with one."
+            )
+    return sets
 
 
 def _samples(
@@ -297,7 +350,7 @@ def _samples(
     return found
 
 
-# ---------------------------------------------------------------------- what is shown
+# ---------------------------------------------------------------------- what is written
 
 
 def _as_data(
@@ -313,170 +366,3 @@ def _as_data(
             ]
         out.append(content)
     return {"file": data, "tails": out}
-
-
-def show(
-    report: "EcdReport",
-    screen: "Console",
-    title: str,
-    samples: "list[TailSample]" = (),  # type: ignore[assignment]
-) -> None:
-    """Print a report as tables."""
-    from rich.table import Table
-
-    screen.print(
-        f"\n[bold]Tail of {escape(report.attribute.title)} in {escape(title)}[/bold]  "
-        f"{report.pairs.codes.size:,} rows; the model was asked {report.calls} times; "
-        f"{report.settings['level']:.0%} intervals\n"
-    )
-    each = max(1, (screen.width - 24) // 24)
-    for start in range(0, len(report.groups), each):
-        part = report.groups[start : start + each]
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        table.add_column("", overflow="fold")
-        for g in part:
-            name = f"{escape(g.name)} *" if g.privileged else escape(g.name)
-            table.add_column(name, justify="right", overflow="fold")
-        for row in _rows(report, part):
-            table.add_row(*row)
-        screen.print(table)
-        screen.print()
-    screen.print(
-        "[dim]* compared with. CD: score in the other group minus own score, positive where the "
-        f"own group costs. CVaR: mean of the largest {1 - report.settings['alpha']:.0%} (ours). "
-        "Level of m queries: exceeded once in m on average.[/dim]"
-    )
-    screen.print()
-    for g in report.groups:
-        if g.sentence:
-            screen.print(f"[yellow]{escape(g.name)}[/yellow] {escape(g.sentence)}")
-    for note in report.notes:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
-    for g, sample in zip(report.groups, samples, strict=False):
-        screen.print(f"[cyan]{escape(g.name)}[/cyan] {escape(sample.sentence())}")
-    if len(report.worst):
-        screen.print()
-        screen.print(_people(report, screen.width))
-    if report.found is not None:
-        screen.print()
-        screen.print(_found(report, screen.width))
-
-
-def _rows(report: "EcdReport", part: "tuple[GroupReport, ...]") -> list[list[str]]:
-    def line(name: str, of: Any) -> list[str]:
-        return [name, *(of(g) for g in part)]
-
-    def gap(name: Any) -> Any:
-        return lambda g: "" if g.privileged else _number(report.differences[g.group].get(name))
-
-    rows = [
-        line("rows", lambda g: f"{g.extremes.rows:,}"),
-        line("ACD (mean)", lambda g: _number(g.extremes.acd)),
-        line(f"CVaR {report.settings['alpha']:g}", lambda g: _number(g.extremes.cvar)),
-        line("label changes", lambda g: _number(g.flip_rate)),
-        line("location (paper)", lambda g: _number(g.extremes.location)),
-    ]
-    rows += [
-        line(f"level, {m:,} queries", lambda g, m=m: _number(g.extremes.levels[m]))
-        for m in report.settings["horizons"]
-    ]
-    rows += [
-        line("tail", lambda g: escape(g.tail)),
-        line("horizon", lambda g: _horizon(g.horizon)),
-        line("largest observed", lambda g: _three(g.extremes.largest)),
-    ]
-    if any(g.exact is not None for g in report.groups):
-        rows.append(line("exact maximum", lambda g: _exact(g, "anywhere")))
-        rows.append(line("exact, data's domain", lambda g: _exact(g, "on_domain")))
-    if report.found is not None:
-        rows.append(line("found by search", lambda g: f"{report.found.largest(g.group):.3f}"))
-    other = " & ".join(report.settings["privileged"])
-    rows.append([f"[bold]more than {escape(other)}[/bold]", *("" for _ in part)])
-    rows += [
-        line("  ACD", gap("acd")),
-        line("  CVaR", gap("cvar")),
-        line("  ECD (paper)", gap("ecd")),
-    ]
-    rows += [line(f"  level, {m:,}", gap(m)) for m in report.settings["horizons"]]
-    return rows
-
-
-def _number(value: "Estimate | None") -> str:
-    if value is None or value.value != value.value:
-        return "undefined"
-    text = _three(value.value)
-    if value.low == value.low:
-        text += f" [dim]\\[{_three(value.low)}, {_three(value.high)}][/dim]"
-    return text
-
-
-def _three(value: float) -> str:
-    """Write a number with three digits, and never a minus before nothing."""
-    return f"{round(value, 3) + 0.0:.3f}"
-
-
-def _horizon(value: float) -> str:
-    if value != value:
-        return "-"
-    return "unlimited" if value == float("inf") else f"{value:,.0f}"
-
-
-def _exact(g: "GroupReport", what: str) -> str:
-    if g.exact is None:
-        return "-"
-    value = getattr(g.exact, what)
-    return "unknown" if value != value else _three(value)
-
-
-def _people(report: "EcdReport", width: int) -> Any:
-    from rich.table import Table
-
-    table = Table(
-        title=f"The {len(report.worst)} worst individuals", title_justify="left", box=None,
-        padding=(0, 2, 0, 0),
-    )  # fmt: skip
-    said = ["row", "group", "score", "other", "CD"]
-    for heading in said:
-        table.add_column(heading, justify="left" if heading == "group" else "right")
-    rest = list(report.worst.columns[7:])
-    table.add_column("who", overflow="fold", min_width=20)
-    for line in report.worst.to_dict("records"):
-        who = ", ".join(f"{c}={_short(line[c])}" for c in rest)
-        room = max(40, 3 * (width - 50))
-        table.add_row(
-            f"{line['row']:,}",
-            escape(f"{line['group']} → {line['counterfactual']}"),
-            f"{line['score']:.3f}",
-            f"{line['counterfactual_score']:.3f}" + (" !" if line["label_changes"] else ""),
-            _three(line["cd"]),
-            escape(who if len(who) <= room else who[: room - 1] + "…"),
-        )
-    table.caption, table.caption_justify = "! the predicted label changes", "left"
-    return table
-
-
-def _short(value: Any) -> str:
-    if value is None or value != value:
-        return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _found(report: "EcdReport", width: int) -> Any:
-    from rich.table import Table
-
-    found = report.found
-    assert found is not None
-    table = Table(
-        title=f"Found by search: {found.queries:,} rows scored in {found.calls} calls",
-        title_justify="left", box=None, padding=(0, 2, 0, 0),
-    )  # fmt: skip
-    for heading in ("start", "group", "CD there", "CD found"):
-        table.add_column(heading, justify="left" if heading == "group" else "right")
-    table.add_column("changed", overflow="fold", min_width=20)
-    for line in found.frame().head(10).to_dict("records"):
-        gain = line["cd"] - line["start_cd"] > 5e-4
-        table.add_row(
-            f"{line['start']:,}", escape(line["group"]), _three(line['start_cd']),
-            _three(line['cd']), escape(line["changes"] if gain else "nothing better to three digits"),
-        )  # fmt: skip
-    return table

@@ -3,7 +3,7 @@
 from isonomy.counterfactual.blackbox import CommandModel, load_function, load_model
 from isonomy.counterfactual.ctgan import Ctgan
 from isonomy.counterfactual.domain import Domain
-from isonomy.counterfactual.ecd import EcdReport, GroupReport, counterfactual_discrimination
+from isonomy.counterfactual.ecd import counterfactual_discrimination
 from isonomy.counterfactual.extremes import (
     Estimate,
     Extremes,
@@ -22,6 +22,7 @@ from isonomy.counterfactual.generate import (
 from isonomy.counterfactual.linear import ExactMaximum, exact_maximum
 from isonomy.counterfactual.pairs import Pairs, score_pairs
 from isonomy.counterfactual.quality import Quality, mds_points, quality
+from isonomy.counterfactual.report import EcdReport, GroupReport
 from isonomy.counterfactual.scores import Scorer
 from isonomy.counterfactual.search import TailSample, tail_sample_search
 from isonomy.counterfactual.seek import Found, seek_tail

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy.counterfactual.domain import Domain
-from isonomy.counterfactual.flip import Attribute
+from isonomy.counterfactual.flip import Attribute, group_name
 from isonomy.counterfactual.pairs import Pairs, score_pairs
 from isonomy.counterfactual.scores import Scorer
 from isonomy.counterfactual.tables import get_column, take
@@ -66,8 +66,8 @@ class Found:
         return pd.DataFrame(
             {
                 "start": self.start,
-                "group": [_text(groups[c]) for c in self.pairs.codes],
-                "counterfactual": [_text(groups[t]) for t in self.pairs.target],
+                "group": [group_name(groups[c]) for c in self.pairs.codes],
+                "counterfactual": [group_name(groups[t]) for t in self.pairs.target],
                 "start_cd": self.start_cd,
                 "cd": self.cd,
                 "score": self.pairs.score,
@@ -126,7 +126,8 @@ def seek_tail(
     fixed : sequence of columns, optional
         Columns that stay as they are.
     one_hot : sequence of sequences of columns, optional
-        Columns that encode one thing; they change together.
+        Columns that encode one thing, or belong together as education and its number do: they
+        take only the combinations observed.
     favorable : label, optional
         The label that is good to get.
     pairs : Pairs, optional
@@ -152,7 +153,6 @@ def seek_tail(
     if starts < 1 or rounds < 0 or queries < 1:
         raise InputError("starts and queries must be at least 1 and rounds at least 0.")
     scorer = model if isinstance(model, Scorer) else Scorer(model, favorable)
-    calls, asked = scorer.calls, scorer.rows
     against = where.pop("against", None)
     attribute, codes = Attribute.learn(X, sensitive_features, outside=scorer.told, **where)
     member = np.flatnonzero(codes >= 0)
@@ -160,6 +160,7 @@ def seek_tail(
         pairs = score_pairs(
             scorer, take(X, member), attribute=attribute, codes=codes[member], against=against
         )
+    calls, asked = scorer.calls, scorer.rows  # scoring the rows themselves is not searching
     start = _worst(pairs, starts)
     rng = np.random.default_rng(random_state)
     domain = Domain(X, one_hot=one_hot, fixed=[*fixed, *attribute.columns])
@@ -222,7 +223,9 @@ class _Climb:
 
     def round(self, propose: Any, room: int) -> bool:
         """Propose candidates, score them in one call, keep what is better."""
-        each = max(1, room // (max(1, len(self.points)) * len(self.attribute.groups)))
+        each = room // (max(1, len(self.points)) * len(self.attribute.groups))
+        if each < 1:
+            return False
         owner, points = propose(min(each, 2000))
         legal = self._legal(owner, points)
         owner, points = owner[legal], points[legal]
@@ -310,7 +313,3 @@ def _cell(X: Any, row: int, columns: tuple[int, ...]) -> Any:
     values = [np.asarray(get_column(take(X, [row]), p))[0] for p in columns]
     plain = [v.item() if isinstance(v, np.generic) else v for v in values]
     return plain[0] if len(plain) == 1 else tuple(plain)
-
-
-def _text(group: Any) -> str:
-    return " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)

@@ -177,7 +177,7 @@ def _headlines(report: "EcdReport") -> list[str]:
         e = g.extremes
         if g.privileged:
             continue
-        if e.largest <= 0:
+        if e.largest <= 1e-9:
             out.append(f"No member of {g.name} is scored lower for belonging to it.")
             continue
         who = f"On average, belonging to {g.name} costs a person {e.acd.value:+.3f} of the score"

@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._validate import listed
 from isonomy.data.catalog import parse_name
 from isonomy.errors import InputError
 from isonomy.stats import scott_knott
 from isonomy.studies._monjezi_claims import Results
 from isonomy.studies.judge import one_study
-from isonomy.study.record import wide
+from isonomy.study.record import split_variant, wide
 from isonomy.tails import published_type
 
 __all__ = [
@@ -111,10 +112,7 @@ def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     places = zip(table["dataset"].astype(str), table["attributes"].astype(str), strict=True)
     table["task"] = pd.Categorical([task_of(*place) for place in places], [*TASKS])
     table["model"] = pd.Categorical(table["model"].astype(str), MODELS)
-    labels = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
-    table["method"] = pd.Categorical(
-        table["mitigator"].astype(str).map(labels), [ORIGINAL, *METHODS]
-    )
+    table["method"] = pd.Categorical(_labels(table["mitigator"]), [ORIGINAL, *METHODS])
     table = table.dropna(subset=["task", "model", "method"])
     if table.empty:
         raise InputError(
@@ -122,6 +120,21 @@ def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
             "monjezi_2025 first."
         )
     return table.sort_values(["model", "task", "method", "repeat"], ignore_index=True)
+
+
+def _labels(mitigators: pd.Series) -> list[str | None]:
+    """Give the paper's labels; ``minimax(rounds=2000)`` is MiniMax, but not beside another."""
+    known = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
+    written = mitigators.astype(str)
+    found = {name: known.get(split_variant(name)[0]) for name in written.unique()}
+    for label in known.values():
+        several = [name for name, mine in found.items() if mine == label]
+        if len(several) > 1:
+            raise InputError(
+                f"A table has one variant of a method; the frame holds {listed(several)}: choose "
+                f"one of them."
+            )
+    return [found[name] for name in written]
 
 
 def _models(frame: pd.DataFrame) -> pd.DataFrame:

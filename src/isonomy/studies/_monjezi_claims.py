@@ -15,7 +15,7 @@ TAIL = ("ECD-Fair", "MiniMax")
 """The methods that look at the tail."""
 
 LIMIT = 0.05
-_UNKNOWN = "cannot be told: the tables print neither the runs nor the original models' values"
+_UNKNOWN = "cannot be told without several runs of each case"
 
 
 @dataclass(frozen=True)

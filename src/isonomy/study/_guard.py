@@ -121,6 +121,8 @@ _watching: list[bool] = []
 
 def _borrow(work: bytes) -> Sandbox:
     with _lock:
+        if not _idle:
+            atexit.register(stop_sandboxes)
         mine = _idle.setdefault(work, [])
         return mine.pop() if mine else Sandbox(work)
 
@@ -139,7 +141,6 @@ def _watch_once() -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@atexit.register
 def stop_sandboxes() -> None:
     """End the idle sandboxes of this process."""
     with _lock:
@@ -147,3 +148,4 @@ def stop_sandboxes() -> None:
             for sandbox in sandboxes:
                 sandbox.stop()
         _idle.clear()
+    atexit.unregister(stop_sandboxes)

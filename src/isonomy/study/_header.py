@@ -55,6 +55,11 @@ def read_header(folder: Path) -> dict[str, Any]:
         raise InputError(
             f"{str(file)!r} must describe a store of Isonomy; it does not: name another folder."
         ) from None
+    if not (folder / "parts").is_dir():
+        raise InputError(
+            f"A store must hold the folder 'parts'; {str(folder)!r} has lost it: bring it back "
+            "from a copy."
+        )
     if version != FORMAT or missing:
         raise InputError(
             f"The store {str(folder)!r} must be of format {FORMAT}; it is of {version!r}"

@@ -94,12 +94,13 @@ class Sandbox:
                 try:
                     return self._answer(self._inbox.get(timeout=_POLL if end or memory else None))
                 except queue.Empty:
-                    if end is not None and time.monotonic() > end:
-                        self.stop()
-                        return ("timeout",)
+                    # memory first: who took it all may have slowed this clock's own process
                     if memory is not None and memory_of(process.pid) > memory:
                         self.stop()
                         return ("memory",)
+                    if end is not None and time.monotonic() > end:
+                        self.stop()
+                        return ("timeout",)
         except (BrokenPipeError, OSError):
             return self._answer(None)
         except BaseException:  # Ctrl-C: the trial is given up

@@ -190,6 +190,7 @@ class Dask(Backend):
 
     name = "dask"
     takes_scheduler = True
+    patience: ClassVar[int] = 60
 
     def run(self, work: Work, items: Sequence[Item]) -> Iterator[tuple[Item, Result]]:
         """Run the work for each item."""
@@ -208,6 +209,13 @@ class Dask(Backend):
                     f"({words(error)}): start one with `dask scheduler`."
                 ) from None
             with client:
+                try:
+                    client.wait_for_workers(1, timeout=self.patience)
+                except TimeoutError:
+                    raise InputError(
+                        f"The Dask cluster at {self.scheduler!r} must have workers; none came in "
+                        f"{self.patience} s: start some with `dask worker {self.scheduler}`."
+                    ) from None
                 yield client
             return
         import dask

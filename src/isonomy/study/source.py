@@ -105,7 +105,8 @@ class Source:
             if key not in given:
                 raise InputError(f"A source must have the entry {key!r}; got {dict(written)!r}.")
         path = Path(given.pop("path")).expanduser()
-        path = path if path.is_absolute() or folder is None else folder / path
+        if not path.is_absolute():
+            path = ((folder or Path()) / path).resolve()  # a worker may start elsewhere
         stamp = given.pop("sha256", "")
         if not stamp:
             return cls.of_file(path, **given)

@@ -16,6 +16,7 @@ import pandas as pd
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.metrics import Metric
+from isonomy.search.cache import JsonLinesCache
 from isonomy.study._codec import FIELDS, decode
 from isonomy.study._header import FILE, StudyLike, check_name, read_header, write_header
 from isonomy.study._long import SEPARATOR, long_frame
@@ -53,6 +54,7 @@ class Store:
         self.path = Path(path)
         self._told = read_header(self.path)
         self._views: Views | None = None
+        self._evaluated: JsonLinesCache | None = None
 
     # ------------------------------------------------------------------ doors
 
@@ -214,14 +216,8 @@ class Store:
         ``runs`` has one row per record and one column per metric (names with signs stand in double
         quotes), ``results`` is the result frame, ``counts`` holds the joint counts as lists.
         """
-        try:
-            found = self._ask(sql)
-            return found.df() if found.description else pd.DataFrame()
-        except duckdb.Error as error:
-            reason = str(error).split("\n\n")[0].replace("\n", " ")
-            raise InputError(
-                f"A query must be SQL on the views runs, results and counts; DuckDB says: {reason}"
-            ) from None
+        found = self._ask(sql)
+        return found.df() if found.description else pd.DataFrame()
 
     def export(self, file: str | os.PathLike[str], view: str = "runs") -> Path:
         """Write a view to a Parquet or CSV file.
@@ -249,6 +245,21 @@ class Store:
         except (OSError, duckdb.IOException) as error:
             raise InputError(f"{str(file)!r} cannot be written: {error}.") from None
         return target
+
+    # ------------------------------------------------------------------ a cache for tuning
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Give what a search has put under a key: a store serves :func:`isonomy.tradeoff.tune`."""
+        return self._cache().get(key)
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        """Keep what a search has evaluated, beside the records."""
+        self._cache().put(key, value)
+
+    def _cache(self) -> JsonLinesCache:
+        if self._evaluated is None:
+            self._evaluated = JsonLinesCache(self.path / "cache.jsonl")
+        return self._evaluated
 
     # ------------------------------------------------------------------ growing
 
@@ -291,7 +302,15 @@ class Store:
         return self._views
 
     def _ask(self, sql: str) -> duckdb.DuckDBPyConnection:
-        return self._reader().query(sql)
+        try:
+            return self._reader().query(sql)
+        except duckdb.IOException:
+            raise
+        except duckdb.Error as error:
+            reason = str(error).split("\n\n")[0].replace("\n", " ")
+            raise InputError(
+                f"A query must be SQL on the views runs, results and counts; DuckDB says: {reason}"
+            ) from None
 
     def _rows(self, sql: str) -> list[Any]:
         return self._ask(sql).fetchall()

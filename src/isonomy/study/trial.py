@@ -27,7 +27,10 @@ from isonomy.study.record import Record
 from isonomy.study.spec import Method, Study
 from isonomy.study.tails import run_with_tails
 
-__all__ = ["run_trial"]
+__all__ = ["MOST_NEIGHBOURS", "run_trial"]
+
+MOST_NEIGHBOURS = 30_000
+"""The most test rows whose neighbours are sought, for consistency: the work grows as the square."""
 
 
 def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -> list[Record]:
@@ -224,7 +227,7 @@ class _Run:
             assert bench is not None
             assert given is not None
             assert counts is not None
-            near = bench.near() if len(bench.y_test) >= 5 else None
+            near = bench.near() if 5 <= len(bench.y_test) <= MOST_NEIGHBOURS else None
             metrics |= measure_rows(bench.y_test, given.labels, given.scores, near, bench.w_test)
             reason = why_undefined(metrics, counts, self.trial.attributes)
             metrics |= result.tails

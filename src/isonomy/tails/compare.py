@@ -11,9 +11,8 @@ from scipy.special import ndtr, ndtri
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
-from isonomy.stats import percentile_interval
 from isonomy.tails.fit import TailFit
-from isonomy.tails.intervals import METHODS, draw_levels, limits
+from isonomy.tails.intervals import METHODS, limits, moments_for
 
 __all__ = ["TailTest", "tail_test"]
 
@@ -107,7 +106,7 @@ def tail_test(
     method : str
         As in `TailFit.interval`. The likelihoods of both samples are added, so the limits of the
         difference are the furthest apart that both levels can be while their deviances together
-        stay within the cut-off; ``bootstrap`` takes percentiles of differences of draws.
+        stay within the cut-off.
     resamples, random_state
         Of the bootstrap.
 
@@ -137,13 +136,14 @@ def tail_test(
             "over a threshold."
         )
     level_a, level_b = (np.ravel(fit.return_level(horizon)).astype(float) for fit in (a, b))
-    if method == "bootstrap":
-        low, high, p_value = _bootstrap(a, b, horizon, level, resamples, random_state)
-    else:
-        z = float(ndtri(0.5 + level / 2))
-        one, other = (_Curve(fit, horizon, z, method, random_state) for fit in (a, b))
-        low, high = _ends(one, other, np.array([z]))
-        low, high, p_value = low[:, 0], high[:, 0], _p_value(one, other, 2.0 * z)
+    z = float(ndtri(0.5 + level / 2))
+    seeds = np.random.SeedSequence(random_state).generate_state(2)
+    one, other = (
+        _Curve(fit, horizon, z, method, resamples, int(seed))
+        for fit, seed in zip((a, b), seeds, strict=True)
+    )
+    low, high = _ends(one, other, np.array([z]))
+    low, high, p_value = low[:, 0], high[:, 0], _p_value(one, other, 2.0 * z)
     reasons = [str(text) for text in (*np.ravel(a.degenerate), *np.ravel(b.degenerate)) if text]
 
     def shaped(flat: Floats) -> Any:
@@ -167,8 +167,24 @@ class _Curve:
     """A level's limits as a smooth function of the normal quantile, from six of them."""
 
     def __init__(
-        self, fit: TailFit, horizon: float, z: float, method: str, random_state: int | None
+        self,
+        fit: TailFit,
+        horizon: float,
+        z: float,
+        method: str,
+        resamples: int,
+        random_state: int,
     ) -> None:
+        if method == "bootstrap" and fit.family == "gev":
+            raise InputError("Maxima are compared by method='profile', 'profile_plain' or 'delta'.")
+        moments = moments_for(
+            fit,
+            "return_level",
+            horizon=horizon,
+            method=method,
+            resamples=resamples,
+            random_state=random_state,
+        )
         nodes = z * np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
         ends = [
             limits(
@@ -179,6 +195,7 @@ class _Curve:
                 horizon=horizon,
                 method=method,
                 random_state=random_state,
+                moments=moments,
             )
             for node in nodes
         ]
@@ -227,17 +244,3 @@ def _p_value(a: _Curve, b: _Curve, most: float) -> Floats:
     at = np.where(first == 0, 0.0, z[before] + share * (z[after] - z[before]))
     p = np.minimum(2.0 * ndtr(-at), 1.0)
     return np.where(a.known & b.known, p, np.nan)
-
-
-def _bootstrap(
-    a: TailFit, b: TailFit, horizon: float, level: float, resamples: int, seed: int | None
-) -> tuple[Floats, Floats, Floats]:
-    seeds = np.random.SeedSequence(seed).generate_state(2)
-    first = draw_levels(a, horizon, resamples, int(seeds[0]))
-    other = draw_levels(b, horizon, resamples, int(seeds[1]))
-    gap = first - other
-    low, high = percentile_interval(gap, level=level, axis=-1)
-    with np.errstate(invalid="ignore"):
-        share = ((gap <= 0).sum(axis=-1) + 1.0) / (resamples + 1.0)
-    p_value = np.minimum(2.0 * np.minimum(share, 1.0 - share + 1.0 / (resamples + 1.0)), 1.0)
-    return low, high, np.where(np.isfinite(low), p_value, np.nan)

@@ -201,8 +201,9 @@ class TailFit:
         method : str
             ``profile``: profile likelihood with the third-order correction, which covers also with
             50 excesses. ``profile_plain``: the same without it. ``delta``: symmetric, from the
-            observed information; undefined for shapes of -0.5 and below. ``bootstrap``:
-            percentiles of samples drawn from the fit and fitted again.
+            observed information; undefined for shapes of -0.5 and below. ``bootstrap``: the
+            plain profile with its root standardised by samples drawn from the fit; for maxima,
+            percentiles of draws.
         resamples, random_state
             Of the bootstrap. A fit without a likelihood maximum always takes the bootstrap.
 

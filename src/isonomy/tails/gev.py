@@ -22,7 +22,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-EULER = 0.5772156649015329
 
 
 def _four(
@@ -134,7 +133,14 @@ def _skew_gap(k: Floats, skew: Floats) -> Floats:
 
 
 def _standard(x: Floats) -> tuple[Floats, Floats, Floats]:
-    centre, spread = x.mean(axis=1), x.std(axis=1)
+    """Give values whose quartiles are those of a standard Gumbel law, and the way back.
+
+    Quartiles and not moments: one value of a very heavy tail may outweigh all others.
+    """
+    low, middle, high = np.quantile(x, [0.25, 0.5, 0.75], axis=1)
+    spread = (high - low) / (np.log(np.log(4.0)) - np.log(np.log(4.0 / 3.0)))
+    spread = np.where(spread > 0, spread, x.std(axis=1))
+    centre = middle + np.log(np.log(2.0)) * spread
     return (x - centre[:, None]) / spread[:, None], centre, spread
 
 
@@ -158,11 +164,10 @@ def solve_gev(
         [(z.min(axis=1) - location) / scale, (z.max(axis=1) - location) / scale], axis=-1
     )
     bad = (ends.min(axis=1) < 0.02) | ~np.isfinite(scale) | (scale <= 0)
-    gumbel = np.sqrt(6.0) / np.pi
     start = np.stack(
         [
-            np.where(bad, -EULER * gumbel, location),
-            np.where(bad, np.log(gumbel), np.log(np.where(bad, 1.0, scale))),
+            np.where(bad, 0.0, location),
+            np.log(np.where(bad, 1.0, scale)),
             np.where(bad, 1e-3, shape),
         ],
         axis=-1,
@@ -186,8 +191,7 @@ def solve_gev(
 def solve_gumbel(x: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
     """Give (location, scale, mean negative log-likelihood, converged) with the shape held at 0."""
     z, centre, spread = _standard(x)
-    gumbel = np.sqrt(6.0) / np.pi
-    start = np.broadcast_to([-EULER * gumbel, np.log(gumbel), 0.0], (z.shape[0], 3))
+    start = np.zeros((z.shape[0], 3))
     theta, value, done = minimize(lambda at, rows: _on(z, at, rows), start, free=(0, 1))
     return (
         theta[:, 0] * spread + centre,

@@ -5,22 +5,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails.bootstrap import redraw
-from isonomy.tails.gpd import gpd_quantile
 from isonomy.tails.likelihood import gev_value, gpd_value, growth
-from isonomy.tails.profile import Profile, first_order, third_order
-from isonomy.tails.profile_gev import GevProfile
-from isonomy.tails.profile_gpd import End, Level, Scale, Shape
+from isonomy.tails.limits import Flat, gev_limit, gpd_limit, root_moments
+from isonomy.tails.special import abrupt_limit, order_limit
 
 if TYPE_CHECKING:
     from isonomy.tails.fit import TailFit
 
-__all__ = ["Interval", "METHODS", "QUANTITIES", "draw_levels", "interval", "limits"]
+__all__ = ["Interval", "METHODS", "QUANTITIES", "interval", "limits", "moments_for"]
 
 Floats = NDArray[np.float64]
 
@@ -84,11 +81,28 @@ def interval(
     if what == "location" and fit.family == "gpd":
         raise InputError("The threshold is chosen, not estimated: it has no interval.")
     z = float(ndtri(0.5 + level / 2))
-    if method == "bootstrap":
-        low, high = _bootstrap(fit, what, horizon, level, resamples, random_state)
+    if method == "bootstrap" and fit.family == "gev":
+        low, high = _percentiles(fit, what, horizon, level, resamples, random_state)
     else:
+        moments = moments_for(
+            fit,
+            what,
+            horizon=horizon,
+            method=method,
+            resamples=resamples,
+            random_state=random_state,
+        )
         low, high = (
-            limits(fit, what, side, z, horizon=horizon, method=method, random_state=random_state)
+            limits(
+                fit,
+                what,
+                side,
+                z,
+                horizon=horizon,
+                method=method,
+                random_state=random_state,
+                moments=moments,
+            )
             for side in (-1, 1)
         )
     return Interval(_shaped(low, fit), _shaped(high, fit))
@@ -102,194 +116,102 @@ def limits(
     fit: "TailFit",
     what: str,
     side: int,
-    z: float | Floats,
+    z: float,
     *,
     horizon: float | None = None,
     method: str = "profile",
     random_state: int | None = 0,
+    moments: tuple[Floats, Floats] | None = None,
 ) -> Floats:
     """Give the limit on one side (1 above, -1 below) at a normal quantile, for each fit of a batch.
 
-    Fits without a likelihood maximum take a parametric bootstrap; degenerate ones give NaN.
+    Fits without a likelihood maximum take a parametric bootstrap of their own; degenerate ones
+    give NaN. ``moments`` are those of the bootstrapped root (`moments_for`).
     """
-    flat = _Flat(fit)
+    flat = Flat(fit)
     out = np.full(flat.size, np.nan)
-    target = np.broadcast_to(np.asarray(z, dtype=np.float64), (flat.size,))
-    rate = None
-    if what == "return_level":
+    if what == "return_level" and _near(fit, horizon):
         assert horizon is not None
-        rate = float(horizon) * fit.rate if fit.threshold is not None else None
-        known = fit.k == fit.n
-        if rate is not None and rate < (1.0 + 1e-9 if known else NEAR):
-            return _order_limit(flat, fit, side, target, float(horizon))
-    regular = np.flatnonzero(flat.fitted & flat.regular)
-    others = np.flatnonzero(flat.fitted & ~flat.regular)
+        return order_limit(flat, fit, side, np.full(flat.size, z), float(horizon))
     if method == "delta":
         centre, se = _delta(flat, fit, what, horizon)
-        out[flat.fitted] = (centre + side * target * se)[flat.fitted]
+        out[flat.fitted] = (centre + side * z * se)[flat.fitted]
     else:
+        target = np.full(flat.size, z)
+        if moments is not None:
+            target = np.maximum(z * moments[1] - side * moments[0], 1e-3)
+        regular = np.flatnonzero(flat.fitted & flat.regular)
         portion = max(1, PORTION // flat.sample.shape[1])
         for start in range(0, regular.size, portion):
             rows = regular[start : start + portion]
-            ask = _gpd_limit if fit.family == "gpd" else _gev_limit
-            out[rows] = ask(flat, fit, rows, what, side, target[rows], horizon, method)
-        for row in others:
-            out[row] = _abrupt_limit(
-                flat, fit, int(row), what, side, float(target[row]), horizon, random_state
-            )
+            if fit.family == "gev":
+                out[rows] = gev_limit(flat, fit, rows, what, side, target[rows], horizon)
+            else:
+                out[rows] = gpd_limit(
+                    flat,
+                    fit,
+                    rows,
+                    what,
+                    side,
+                    target[rows],
+                    horizon,
+                    corrected=method == "profile",
+                )
+        for row in np.flatnonzero(flat.fitted & ~flat.regular):
+            out[row] = _irregular(flat, fit, int(row), what, side, z, horizon, random_state)
     if what in ("return_level", "endpoint") and fit.upper is not None:
         out = np.minimum(out, fit.upper)
     return out
 
 
-class _Flat:
-    """A fit with its leading axes laid flat."""
-
-    def __init__(self, fit: "TailFit") -> None:
-        self.sample = fit.sample.reshape(-1, fit.sample.shape[-1])
-        self.size = self.sample.shape[0]
-        self.location, self.scale, self.shape, self.nll = (
-            np.asarray(part, dtype=np.float64).ravel()
-            for part in (fit.location, fit.scale, fit.shape, fit.nll)
-        )
-        self.fitted = np.isfinite(self.scale)
-        # the interval belongs to the likelihood's maximum, whatever estimator was asked for
-        self.regular = np.asarray(fit.converged).ravel() & (np.ravel(fit.method) == "ml")
+def _near(fit: "TailFit", horizon: float | None) -> bool:
+    """Say whether the horizon brings too few exceedances for the tail's law to matter."""
+    if fit.threshold is None or horizon is None:
+        return False
+    return horizon * fit.rate < (1.0 + 1e-9 if fit.k == fit.n else NEAR)
 
 
-def _scaled(flat: _Flat, fit: "TailFit", rows: NDArray[np.intp]) -> tuple[Floats, ...]:
-    y = flat.sample[rows]
-    unit = y.mean(axis=1)
-    far = np.full(rows.size, np.inf)
-    if fit.upper is not None:
-        far = (fit.upper - flat.location[rows]) / unit
-    best = flat.nll[rows] / y.shape[1] - np.log(unit)
-    return y / unit[:, None], unit, flat.scale[rows] / unit, flat.shape[rows], far, best
-
-
-def _gpd_limit(
-    flat: _Flat,
+def moments_for(
     fit: "TailFit",
-    rows: NDArray[np.intp],
     what: str,
-    side: int,
-    target: Floats,
+    *,
     horizon: float | None,
     method: str,
-) -> Floats:
-    y, unit, scale, shape, far, best = _scaled(flat, fit, rows)
-    size, spread = rows.size, target / np.sqrt(y.shape[1])
-    profile: Profile
-    if what == "shape":
-        profile, centre, first = Shape(y, scale, shape, far), shape, spread * (1.0 + np.abs(shape))
-        top = np.where(np.isfinite(far), 0.0, np.inf)
-        bound = np.full(size, -1.0) if side < 0 else top
-    elif what == "scale":
-        profile, centre, first = Scale(y, scale, shape, far), np.log(scale), 1.4 * spread
-        bound = np.full(size, side * np.inf)
-    elif what == "endpoint":
-        profile, centre, first = End(y, scale, shape, far), shape / scale, spread
-        # the sides change places: a larger theta is a later end
-        lowest, highest = -1.0 / y.max(axis=1), np.where(np.isfinite(far), -1.0 / far, np.inf)
-        bound = lowest if side < 0 else highest
-    else:
-        assert horizon is not None
-        log_rate = float(np.log(horizon * fit.rate))
-        excess = scale * growth(shape, np.array(log_rate))[0]
-        profile = Level(y, scale, shape, far, log_rate=log_rate, n=fit.n)
-        centre, first = np.log(excess), spread * (1.0 + 0.3 * log_rate)
-        bound = np.log(far) if side > 0 else np.full(size, -np.inf)
-    out = first_order(
-        profile, centre, best, target, side, weight=y.shape[1], first=first, bound=bound
+    resamples: int,
+    random_state: int | None,
+) -> tuple[Floats, Floats] | None:
+    """Give the bootstrapped mean and spread of the root, where the method and the fit use them."""
+    if method != "bootstrap" or fit.family == "gev":
+        return None
+    if what == "return_level" and _near(fit, horizon):
+        return None
+    return root_moments(
+        Flat(fit), fit, what, horizon, resamples=resamples, random_state=random_state
     )
-    if method == "profile":
-        out = third_order(profile, out, centre, best, target, side, weight=y.shape[1], bound=bound)
-    if what == "scale":
-        return np.asarray(np.exp(out) * unit)
-    if what == "endpoint":
-        with np.errstate(divide="ignore"):
-            return np.where(out < 0, flat.location[rows] - unit / out, np.inf)
-    if what == "return_level":
-        return np.asarray(flat.location[rows] + np.exp(out) * unit)
-    return out
 
 
-def _gev_limit(
-    flat: _Flat,
+def _irregular(
+    flat: Flat,
     fit: "TailFit",
-    rows: NDArray[np.intp],
+    row: int,
     what: str,
     side: int,
-    target: Floats,
+    z: float,
     horizon: float | None,
-    method: str,
-) -> Floats:
-    x = flat.sample[rows]
-    centre, spread = x.mean(axis=1), x.std(axis=1)
-    z = (x - centre[:, None]) / spread[:, None]
-    theta = np.stack(
-        [
-            (flat.location[rows] - centre) / spread,
-            np.log(flat.scale[rows] / spread),
-            flat.shape[rows],
-        ],
-        axis=-1,
-    )
-    best = flat.nll[rows] / x.shape[1] - np.log(spread)
-    log_rate = None
-    if what == "return_level":
-        if fit.threshold is not None:
-            raise InputError(
-                'A return level of a tail fitted with protocol="as_published" has a delta or '
-                "bootstrap interval only: the paper's law is not that of peaks over a threshold."
-            )
-        assert horizon is not None
-        log_rate = float(-np.log(-np.log1p(-1.0 / horizon)))
-    if what == "endpoint":
-        raise InputError(
-            "The end of a generalised extreme value law has no profile interval here; "
-            "fit peaks over a threshold, or use method='bootstrap'."
-        )
-    index = {"location": 0, "return_level": 0, "scale": 1, "shape": 2}[what]
-    profile = GevProfile(z, theta, index, log_rate=log_rate)
-    at = profile.warm[:, index].copy()
-    with np.errstate(invalid="ignore"):
-        first = target * np.sqrt(np.linalg.inv(profile.hessian)[:, index, index] / x.shape[1])
-    bound = np.full(rows.size, side * np.inf)
-    if what == "shape" and side < 0:
-        bound = np.full(rows.size, -1.0)
-    out = first_order(profile, at, best, target, side, weight=x.shape[1], first=first, bound=bound)
-    if what == "scale":
-        return np.asarray(np.exp(out) * spread)
-    return out if what == "shape" else np.asarray(centre + out * spread)
+    random_state: int | None,
+) -> float:
+    """Give a limit where the likelihood has no maximum."""
+    if fit.family == "gpd" and what in ("return_level", "endpoint"):
+        return abrupt_limit(flat, fit, row, what, side, z, horizon, random_state)
+    drawn = _draws(flat, fit, row, what, horizon, 999, random_state)
+    own = {"location": flat.location, "scale": flat.scale, "shape": flat.shape}.get(what)
+    if own is None:
+        return float(np.nanquantile(drawn, ndtr(side * z)))
+    # the error of the estimate turned around
+    return float(2.0 * own[row] - np.nanquantile(drawn, ndtr(-side * z)))
 
 
-def _order_limit(flat: _Flat, fit: "TailFit", side: int, target: Floats, horizon: float) -> Floats:
-    """Give an order statistic that bounds the level passed once in few queries, by the binomial law.
-
-    How many observations exceed the level is binomial with chance 1 / horizon, whatever the tail.
-    """
-    n = fit.n
-    if fit.values is None:
-        sample = flat.sample + flat.location[:, None]
-    else:
-        sample = fit.values.reshape(-1, n)
-    ordered = -np.sort(-sample, axis=1)
-    tail = ndtr(-target)
-    chance = min(1.0 / horizon, 1.0)
-    if side > 0:
-        # the level lies above the j-th largest only if fewer than j observations exceed it
-        place = np.maximum(binom.ppf(tail, n, chance) - 1, 0)
-    else:
-        place = binom.isf(tail, n, chance)
-    place = place.astype(np.intp)
-    out = np.full(flat.size, np.nan)
-    there = place < ordered.shape[1]
-    out[there] = ordered[np.flatnonzero(there), place[there]]
-    return np.where(flat.fitted, out, np.nan)
-
-
-def _delta(flat: _Flat, fit: "TailFit", what: str, horizon: float | None) -> tuple[Floats, Floats]:
+def _delta(flat: Flat, fit: "TailFit", what: str, horizon: float | None) -> tuple[Floats, Floats]:
     """Give estimate and standard error, from the observed information."""
     k = flat.sample.shape[1]
     first = 1 if fit.family == "gev" else 0
@@ -340,52 +262,8 @@ def _delta(flat: _Flat, fit: "TailFit", what: str, horizon: float | None) -> tup
         return centre, np.sqrt(variance)
 
 
-def _abrupt_limit(
-    flat: _Flat,
-    fit: "TailFit",
-    row: int,
-    what: str,
-    side: int,
-    target: float,
-    horizon: float | None,
-    random_state: int | None,
-) -> float:
-    """Give a limit where the likelihood has no maximum: a tail that ends abruptly.
-
-    Estimates of such a tail's end err by less than their own bias, so percentiles of estimates
-    miss it. The distance of the end (or of a level) from the largest value, in units of the gap
-    between the largest and the one a square root of k places below, has nearly the same law
-    whatever the shape; draws from the fit give it.
-    """
-    if fit.family == "gev" or what in ("shape", "scale"):
-        drawn = _draws(flat, fit, row, what, horizon, 999, random_state)
-        own = {"location": flat.location, "scale": flat.scale, "shape": flat.shape}.get(what)
-        if own is None:
-            return float(np.nanquantile(drawn, ndtr(side * target)))
-        # the error of the estimate turned around
-        return float(2.0 * own[row] - np.nanquantile(drawn, ndtr(-side * target)))
-    rng = np.random.default_rng(random_state)
-    y, scale, shape = flat.sample[row], flat.scale[row], flat.shape[row]
-    size, resamples = y.size, 1999
-    lower = size - 1 - max(int(np.sqrt(size)), 1)
-    drawn = np.partition(
-        gpd_quantile(rng.random((resamples, size)), scale, shape), (lower, size - 1), axis=1
-    )
-    goal = np.full(resamples, -scale / shape)
-    if what == "return_level":
-        assert horizon is not None
-        share = np.full(resamples, fit.rate)
-        if fit.n > fit.k:
-            share = rng.beta(fit.k, fit.n - fit.k + 1, resamples)
-        goal = scale * growth(np.full(resamples, shape), np.log(horizon * share))[0]
-    gap = drawn[:, -1] - drawn[:, lower]
-    pivot = np.quantile((goal - drawn[:, -1]) / gap, ndtr(side * target))
-    top, below = y.max(), np.partition(y, lower)[lower]
-    return float(flat.location[row] + top + pivot * (top - below))
-
-
 def _draws(
-    flat: _Flat,
+    flat: Flat,
     fit: "TailFit",
     row: int,
     what: str,
@@ -426,16 +304,7 @@ def _draws(
     return np.asarray(base + scale * growth(shape, log_rate)[0])
 
 
-def draw_levels(fit: "TailFit", horizon: float, resamples: int, random_state: int | None) -> Floats:
-    """Give bootstrapped return levels, a row per fit; NaN for degenerate ones."""
-    flat = _Flat(fit)
-    out = np.full((flat.size, resamples), np.nan)
-    for row in np.flatnonzero(flat.fitted):
-        out[row] = _draws(flat, fit, int(row), "return_level", horizon, resamples, random_state)
-    return out if fit.upper is None else np.minimum(out, fit.upper)
-
-
-def _bootstrap(
+def _percentiles(
     fit: "TailFit",
     what: str,
     horizon: float | None,
@@ -443,7 +312,7 @@ def _bootstrap(
     resamples: int,
     random_state: int | None,
 ) -> tuple[Floats, Floats]:
-    flat = _Flat(fit)
+    flat = Flat(fit)
     low, high = np.full(flat.size, np.nan), np.full(flat.size, np.nan)
     for row in np.flatnonzero(flat.fitted):
         drawn = _draws(flat, fit, int(row), what, horizon, resamples, random_state)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Value", "gev_value", "gpd_value", "growth", "log1p_over", "transform"]
+__all__ = ["Means", "Value", "gev_value", "gpd_value", "growth", "log1p_over", "means", "transform"]
 
 Floats = NDArray[np.float64]
 
@@ -102,6 +102,41 @@ def transform(w: Floats, shape: Floats) -> tuple[Floats, Floats, Floats, Floats,
     return ell, v, a, b, ok
 
 
+class Means(NamedTuple):
+    """Averages of the transform over each sample: l, its shape derivatives, w v and (w v)^2."""
+
+    ell: Floats
+    a: Floats
+    b: Floats
+    wv: Floats
+    wv2: Floats
+    ok: NDArray[np.bool_]
+
+
+def means(w: Floats, shape: Floats) -> Means:
+    """Give the averages of `transform` at less than half its cost: three sums hold them all."""
+    x = shape[:, None] * w
+    lowest = x.min(axis=1)
+    ok = lowest > -1.0
+    if not ok.all():
+        x = np.where(ok[:, None], x, 0.0)
+    near = np.maximum(-lowest, x.max(axis=1)) < SERIES
+    safe = np.where(np.abs(shape) < 1e-150, 1e-150, shape)
+    n = w.shape[1]
+    ell = np.log1p(x).mean(axis=1) / safe
+    x += 1.0
+    wv = w / x
+    m_wv = wv.mean(axis=1)
+    m_wv2 = np.einsum("ij,ij->i", wv, wv) / n
+    with np.errstate(over="ignore", invalid="ignore"):
+        a = (m_wv - ell) / safe
+        b = -(m_wv2 + 2.0 * a) / safe
+    if near.any():
+        full = transform(w[near], shape[near])
+        ell[near], a[near], b[near] = (full[i].mean(axis=1) for i in (0, 2, 3))
+    return Means(ell, a, b, m_wv, m_wv2, ok)
+
+
 def gpd_value(theta: Floats, y: Floats) -> Value:
     """Give the mean negative log-likelihood of (log scale, shape) for excesses, by sample.
 
@@ -111,18 +146,13 @@ def gpd_value(theta: Floats, y: Floats) -> Value:
     y : array of (samples, values)
     """
     s, shape = theta[:, 0], theta[:, 1]
-    w = y * np.exp(-s)[:, None]
-    ell, v, a, b, ok = transform(w, shape)
-    wv = w * v
+    m = means(y * np.exp(-s)[:, None], shape)
     up = 1.0 + shape
-    m_wv = wv.mean(axis=1)
-    m_ell, m_a = ell.mean(axis=1), a.mean(axis=1)
-    m_wv2 = np.einsum("ij,ij->i", wv, v) / w.shape[1]
-    m_w2v2 = np.einsum("ij,ij->i", wv, wv) / w.shape[1]
-    gradient = np.stack([1.0 - up * m_wv, m_ell + up * m_a], axis=-1)
-    cross = up * m_w2v2 - m_wv
-    hessian = np.stack([up * m_wv2, cross, cross, 2.0 * m_a + up * b.mean(axis=1)], axis=-1)
-    value = np.where(ok & (shape > -1.0), s + up * m_ell, np.inf)
+    gradient = np.stack([1.0 - up * m.wv, m.ell + up * m.a], axis=-1)
+    cross = up * m.wv2 - m.wv
+    # w v^2 = w v - shape (w v)^2
+    hessian = np.stack([up * (m.wv - shape * m.wv2), cross, cross, 2.0 * m.a + up * m.b], axis=-1)
+    value = np.where(m.ok & (shape > -1.0), s + up * m.ell, np.inf)
     return Value(value, gradient, hessian.reshape(-1, 2, 2))
 
 

@@ -7,7 +7,7 @@ alone: the mean negative log-likelihood is ``log(scale) + (1 + shape) * B(theta)
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy.tails.likelihood import gpd_value, transform
+from isonomy.tails.likelihood import gpd_value, means, transform
 from isonomy.tails.profile import Rows, crossing
 
 __all__ = ["End", "Level", "Scale", "Shape"]
@@ -40,8 +40,8 @@ class _Gpd:
 
     def means(self, theta: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
         """Give B(theta) and its first two derivatives."""
-        ell, _, a, b, _ = transform(self.rows_of(rows), theta)
-        return ell.mean(axis=1), a.mean(axis=1), b.mean(axis=1)
+        found = means(self.rows_of(rows), theta)
+        return found.ell, found.a, found.b
 
     def prepare(self) -> None:
         """Compute what the tangent exponential model needs at the estimate, once."""
@@ -271,7 +271,7 @@ class Level(_Gpd):
         low = np.maximum(
             -(1.0 - 1e-12) / np.maximum(self.top[rows], r), np.expm1(-self.log_rate) / r
         )
-        high = np.maximum(np.where(self.bounded[rows], self.ceiling[rows], 1e6), low)
+        high = np.maximum(np.where(self.bounded[rows], self.ceiling[rows], 1e12), low)
 
         def score(theta: Floats, which: Rows) -> tuple[Floats, Floats]:
             _, first, second, *_ = self._pieces(r[which], theta, rows[which])

@@ -44,8 +44,8 @@ def peaks_over_threshold(
         The whole sample along the last axis; leading axes are samples of their own.
     k : int, optional
         How many of the largest values make the tail: the threshold is the next one, so that
-        exactly k exceed it where there are no ties. 50 unless a threshold is given; at most half
-        of the values.
+        exactly k exceed it where there are no ties; ties with the threshold have excess 0. 50
+        unless a threshold is given.
     threshold : float, optional
         The threshold itself, for one sample, instead of k.
     method, upper

@@ -64,9 +64,8 @@ def test_limits_are_kept(people: pd.DataFrame, forest) -> None:
     )
     assert all(len(c) <= 1 for c in found.changes)
     assert not any("job" in c for c in found.changes)
-    # one round may finish what it began, never more
-    assert found.queries <= 5_000 + 2 * 400
-    assert found.calls <= 2 + 2 * found.rounds
+    assert 0 < found.queries <= 5_000
+    assert found.calls <= 2 * found.rounds
 
 
 def test_changes_say_what_was_done(people: pd.DataFrame, forest) -> None:

@@ -103,6 +103,33 @@ def test_a_stopped_search_resumes_without_fitting_again(tmp_path: Path, rows: An
     assert Tilted.fits == before + 1 + 6
 
 
+def test_extremes_are_taken_from_the_rows_asked_for(rows: Any) -> None:
+    """A learner that knows the rows it was fitted on treats them otherwise."""
+
+    class Remembering(Tilted):
+        def fit(self, X: Any, y: Any) -> "Remembering":
+            super().fit(X, y)
+            self.seen_ = set(np.asarray(X)[:, 1].tolist())
+            return self
+
+        def predict_proba(self, X: Any) -> np.ndarray:
+            new = np.array([x not in self.seen_ for x in np.asarray(X)[:, 1]])
+            p = np.asarray(X)[:, 1] + self.tilt * np.asarray(X)[:, 0] * np.where(new, 1.0, 0.5)
+            return np.column_stack([1 - p, p])
+
+    X, y, s = rows
+    X = X + np.column_stack([np.zeros(len(X)), np.arange(len(X)) * 1e-9])  # no two rows alike
+    values = {}
+    for where in ("held_out", "all"):
+        model = EcdFair(
+            Remembering(), space={"tilt": Choice([0.2])}, metric="acd", measure_on=where,
+            sensitive_columns=[0], strategy="grid", budget=1,
+        ).fit(X, y, sensitive_features=s)  # fmt: skip
+        values[where] = model.reference_value_
+    assert values["held_out"] == pytest.approx(0.4)
+    assert values["all"] == pytest.approx(0.4 * 0.25 + 0.2 * 0.75, abs=1e-3)
+
+
 def test_no_time_means_the_reference_and_one_more(rows: Any) -> None:
     X, y, s = rows
     model = search(seconds=0.0, strategy="random").fit(X, y, sensitive_features=s)
@@ -169,6 +196,7 @@ def test_what_it_cannot_do_is_said(rows: Any) -> None:
     for wrong in (
         {"metric": "median"},
         {"compare": "smaller"},
+        {"measure_on": "test"},
         {"validation": 1.0},
         {"slack": -0.1},
         {"horizon": 0},

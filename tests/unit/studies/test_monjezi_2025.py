@@ -282,6 +282,33 @@ def test_the_study_file_is_the_paper(frame: pd.DataFrame) -> None:
     assert len([*study.rows(task)]) == 4 + 4 * 4 + 2 * 2
 
 
+def test_two_variants_of_a_method_are_not_mixed(frame: pd.DataFrame) -> None:
+    one = record("adult race", "lr", "minimax(rounds=2000)", 0, 0.1, 0.1)
+    two = record("adult race", "lr", "minimax", 0, 0.1, 0.1)
+    assert "MiniMax" in monjezi_2025.table7(combine([frame, records_frame([one])])).data
+    with pytest.raises(InputError, match="one variant"):
+        monjezi_2025.table7(combine([frame, records_frame([one, two])]))
+
+
+def test_the_time_of_all_rounds_is_told_from_a_shorter_run() -> None:
+    runs = pd.DataFrame(
+        {
+            "dataset": ["adult", "adult", "adult"],
+            "attributes": "sex",
+            "model": "lr",
+            "mitigator": ["minimax", "minimax(rounds=100)", "maat"],
+            "status": "ok",
+            "cpu": [36.0, 18.0, 999.0],
+        }
+    )
+    assert monjezi_2025.minimax_hours(runs)["hours"].tolist() == [2.0]
+    [told] = monjezi_2025.about_runs("table7", runs)
+    assert "about 2 hours" in told
+    assert "lr on adult sex 2 h" in told
+    assert monjezi_2025.about_runs("table4", runs) == []
+    assert monjezi_2025.about_runs("table7", runs[runs["mitigator"] == "maat"]) == []
+
+
 def test_what_could_not_be_run_is_listed_with_its_reason(frame: pd.DataFrame) -> None:
     lost = [
         Record("monjezi_2025", "student", "sex", "lr", "unmitigated", 0, {}, "failed", "No files"),

@@ -47,8 +47,8 @@ def test_accidents_harm_nobody_else(name: str, tmp_path: Path) -> None:
 def test_limits(name: str) -> None:
     """Trials that sleep, burn or take all memory are ended; the others are not disturbed."""
     items = [("sleep", 0), *ORDINARY[:2], ("burn", 0), ("allocate", 0), ("threads", 0), ("die", 0)]
-    found = run(name, items, time_limit=4.0, memory_limit=250 * 2**20)
-    late = Failure("timeout", "It took longer than the time limit of 4 s.")
+    found = run(name, items, time_limit=6.0, memory_limit=250 * 2**20)
+    late = Failure("timeout", "It took longer than the time limit of 6 s.")
     assert found["sleep", 0] == late
     assert found["burn", 0] == late
     big = Failure("failed", "Its process needed more memory than the limit of 250 MiB.")
@@ -169,3 +169,15 @@ def test_a_cluster_that_is_not_there(name: str) -> None:
     stream = make_backend(name, scheduler=address).run(list, [1])
     with engine(name), pytest.raises(InputError, match=f"answer at '{address}'; it does not"):
         next(stream)
+
+
+def test_a_dask_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(BACKENDS["dask"], "patience", 1)
+    with (
+        engine("dask"),
+        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
+    ):
+        stream = make_backend("dask", scheduler=cluster.scheduler_address).run(list, [1])
+        with pytest.raises(InputError, match="must have workers; none came in 1 s"):
+            next(stream)

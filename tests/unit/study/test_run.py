@@ -113,13 +113,13 @@ def test_a_study_may_grow(undisturbed: Store, tmp_path: Path) -> None:
 
 def test_limits_become_rows_and_can_be_tried_again(undisturbed: Store, tmp_path: Path) -> None:
     sleeping = workloads().Sleeping
-    backend = Wrapped(make_backend("serial", time_limit=5.0), lambda work: sleeping(work, 3))
+    backend = Wrapped(make_backend("serial", time_limit=12.0), lambda work: sleeping(work, 3))
     outcome = run(STUDY, tmp_path / "s", backend=backend)
     assert outcome.statuses == {"ok": 24, "timeout": 6}
     store = Store.open(tmp_path / "s")
     late = store.runs("status = 'timeout'")
     assert set(late["repeat"]) == {3}
-    assert set(late["reason"]) == {"It took longer than the time limit of 5 s."}
+    assert set(late["reason"]) == {"It took longer than the time limit of 12 s."}
     assert set(late["preparation"]) == {"default"}
     assert run(STUDY, store).done == 0  # it would only take too long again
     assert run(STUDY, store, retry=["timeout"]).statuses == {"ok": 6}

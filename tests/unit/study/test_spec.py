@@ -187,6 +187,18 @@ def test_a_source_finds_its_file_beside_the_study(tmp_path: Path, jobs: Source) 
     assert len(source.load()) == 400
 
 
+def test_the_guides_file_is_a_study(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[3] / "docs" / "guide" / "5-studies.md"
+    text = guide.read_text(encoding="utf-8").split("```toml")[1].split("```")[0]
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "jobs.csv").write_text(
+        "applicant,sex,origin,hired\n1,m,a,yes\n2,f,b,no\n3,f,c,yes\n4,m,c,no\n", encoding="utf-8"
+    )
+    study = Study.from_toml(tmp_path / "mine.toml")
+    assert [m.label for m in study.methods][:3] == ["unmitigated", "reweighing", "pr-weak"]
+    assert study.sources[0].load().X.columns.tolist() == ["sex", "origin"]
+
+
 def test_a_source_that_has_changed_is_refused(tmp_path: Path, jobs: Source) -> None:
     path = tmp_path / "jobs.csv"
     path.write_bytes(Path(jobs.path).read_bytes() + b"m,a,1.0,3,north,1.0,yes\n")

@@ -16,6 +16,7 @@ import pytest
 
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
+from isonomy.search.cache import Cache
 from isonomy.study import Record, records_frame
 from isonomy.study._log import batch_line, read_batches
 from isonomy.study._parts import list_parts
@@ -410,6 +411,14 @@ def test_export(tmp_path: Path, name: str) -> None:
         store.export(tmp_path / "nowhere" / "runs.parquet")
 
 
+def test_serves_a_search_as_its_cache(tmp_path: Path) -> None:
+    store: Cache = filled(tmp_path / "s", 1)
+    assert store.get("a") is None
+    store.put("a", {"value": 0.5})
+    assert Store.open(tmp_path / "s").get("a") == {"value": 0.5}
+    assert len(Store.open(tmp_path / "s")) == 2
+
+
 # ---- doors that are closed, in words ------------------------------------------------------------
 
 
@@ -430,6 +439,12 @@ def test_refuses_in_words(tmp_path: Path) -> None:
         writer.append([Record("b", "adult", "sex", "lr", "x", 0)])
     with pytest.raises(InputError, match=r"views runs, results and counts; DuckDB says: .*nothing"):
         store.query("select * from nothing")
+    with pytest.raises(InputError, match=r"DuckDB says: .*nothing"):
+        store.runs("nothing = 1")
+    (store.path / "parts").rename(store.path / "gone")
+    with pytest.raises(InputError, match="has lost it: bring it back"):
+        Store.open(store.path)
+    (store.path / "gone").rename(store.path / "parts")
     header = store.path / "store.json"
     told = json.loads(header.read_text())
     header.write_text(json.dumps(told | {"isonomy_store": 99}))

@@ -32,7 +32,8 @@ def test_cv_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "residual", "raw"), [(-0.5, 1.0, 1.0), (0.0, 0.93, 1.0), (0.5, 0.20, 0.85)]
+    ("shape", "residual", "raw"),
+    [(-0.5, 1.0, 1.0), (0.0, 0.93, 1.0), (0.2, 0.68, 0.997), (0.5, 0.20, 0.85)],
 )
 def test_how_often_each_form_passes(shape: float, residual: float, raw: float) -> None:
     # 51 top points that lie three scales above 0; published simulation, 1,500 repetitions

@@ -105,6 +105,17 @@ def test_a_tail_that_ends_abruptly_has_no_likelihood_maximum() -> None:
     assert np.isnan(auto.se).all()
 
 
+def test_very_heavy_tails_converge_too() -> None:
+    # one value may outweigh all the others together
+    rng = np.random.default_rng(22)
+    excesses = fit_gpd(gpd_quantile(rng.random((200, 50)), 1.0, 3.0))
+    maxima = fit_gev(gev_quantile(rng.random((200, 50)), 0.0, 1.0, 1.5))
+    assert excesses.converged.mean() >= 0.98
+    assert maxima.converged.mean() >= 0.98
+    assert np.median(excesses.shape) == pytest.approx(3.0, abs=0.2)
+    assert np.median(maxima.shape) == pytest.approx(1.5, abs=0.2)
+
+
 @pytest.mark.parametrize("method", ["moments", "zhang_stephens"])
 @pytest.mark.parametrize("shape", [-0.4, 0.0, 0.3])
 def test_the_other_estimators_find_the_shape_of_a_large_sample(method: str, shape: float) -> None:
