@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from isonomy.studies.benchmark import Benchmark, MethodVerdict, Section
-    from isonomy.study import Store, Study
+    from isonomy.study import Record, Store, Study
 
 __all__ = ["register"]
 
@@ -104,6 +104,7 @@ def benchmark_command(
         check_writable(html_file, option="--html")
     from isonomy.metrics import get_metric
     from isonomy.studies.benchmark import plan_benchmark
+    from isonomy.study import Store
 
     kept, mended = get_metric(performance).name, get_metric(fairness).name
     with messages().status(f"reading {data} ..."):
@@ -130,9 +131,12 @@ def benchmark_command(
         scheduler=scheduler,
         time_limit=time_limit,
     )
+    records = _records(plan.study, Store.open(folder / "store"))
+    if stopped and not any(r.status == "ok" for r in records):
+        messages().print(stopped[0], soft_wrap=True)
+        raise typer.Exit(130)
     found, notes = _judged(
-        plan.study,
-        folder,
+        records,
         {
             "performance": kept,
             "fairness": mended,
@@ -221,23 +225,22 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
 
 
 def _judged(
-    study: "Study", folder: Path, options: dict[str, Any], notes: list[str]
+    records: "list[Record]", options: dict[str, Any], notes: list[str]
 ) -> "tuple[Benchmark, list[str]]":
     from dataclasses import replace
 
     from isonomy.studies.benchmark import judge_benchmark
-    from isonomy.study import Store
 
-    records = _records(study, Store.open(folder / "store"))
     if not any(r.status == "ok" for r in records):
         why = next((r.reason for r in records if r.reason), "nothing has been run yet")
         raise InputError(f"No run went well, so there is nothing to judge: {why}")
     with messages().status("judging ..."):
         found = judge_benchmark(records, **options)
+    notes = [*found.notes, *notes]
     return replace(found, notes=tuple(notes)), notes
 
 
-def _records(study: "Study", store: "Store") -> list[Any]:
+def _records(study: "Study", store: "Store") -> "list[Record]":
     """Give the store's records that belong to this study as it is now."""
     from isonomy.study import keys, plan
 

@@ -139,12 +139,14 @@ def compare_command(
             # as published, the authors' splits are replayed seed by seed
             paired = bool(store.spec) and Study.from_toml(store.spec).protocol == "as_published"
             found = compare(ours, theirs, paper, level=level, paired=paired)
+    # files first: what is printed may be cut off by a pipe
+    if markdown:
+        write_part(markdown, store.name, found.markdown())
     screen = console(json_file)
     _show(screen, found)
     if json_file:
         write_json(json_file, found.summary())
     if markdown:
-        write_part(markdown, store.name, found.markdown())
         screen.print(f"Written: {Path(markdown).resolve()}", soft_wrap=True)
 
 

@@ -297,19 +297,29 @@ def judge_benchmark(
         raise InputError(f"The records must be of one dataset; got {listed(data)}.")
     how = Settings(STRATEGIES[0], tuple(more), resamples, level)
     choose = {"sure": sure, "max_loss": max_loss}
-    sections = [
-        _section(
-            [r for r in runs if (r.attributes, r.model) == key],
-            key,
-            (good.name, fair.name),
-            random_state,
-            how,
-            choose,
-        )
-        for key in dict.fromkeys((r.attributes, r.model) for r in runs)
-    ]
+    sections, notes = [], []
+    for key in dict.fromkeys((r.attributes, r.model) for r in runs):
+        mine = [r for r in runs if (r.attributes, r.model) == key]
+        if not any(r.mitigator == ORIGINAL and r.status == "ok" for r in mine):
+            told = [r.reason for r in mine if r.mitigator == ORIGINAL and r.reason]
+            notes.append(
+                f"{key[0]}, {key[1]}: the original model must run before methods are judged; "
+                f"{told[0] if told else 'it did not run'}."
+            )
+            continue
+        sections.append(_section(mine, key, (good.name, fair.name), random_state, how, choose))
+    if not sections:
+        raise InputError(notes[0] if notes else "There must be records to judge; there are none.")
     return Benchmark(
-        data[0], good.name, fair.name, tuple(sections), level, sure, resamples, max_loss
+        data[0],
+        good.name,
+        fair.name,
+        tuple(sections),
+        level,
+        sure,
+        resamples,
+        max_loss,
+        tuple(notes),
     )
 
 
@@ -326,12 +336,6 @@ def _section(
         return np.random.default_rng([seed, zlib.crc32("/".join((*key, name)).encode())])
 
     cases = cases_of(runs)
-    if ORIGINAL not in cases:
-        told = [r.reason for r in runs if r.mitigator == ORIGINAL and r.reason]
-        raise InputError(
-            f"The original model ({key[1]}) must run before methods are judged; "
-            f"{told[0] if told else 'it did not run'}."
-        )
     original = cases[ORIGINAL]
     examined = key[0].split("+")
     counts = original.joint.select(*examined).base

@@ -195,7 +195,7 @@ def compare(
         findings = PaperTable(
             findings.name, findings.title, data, findings.cases, findings.unit, findings.notes
         )
-    notes = [*_power(cells, level), *left_out]
+    notes = [*_power(cells, level), *_baseline_note(ours, published), *left_out]
     return Comparison(paper, cells, tables, findings, level, tuple(notes))
 
 
@@ -445,6 +445,19 @@ def _power(cells: pd.DataFrame, level: float) -> list[str]:
             "little; read the column p below 0.05 (5 % are expected when nothing differs)."
         )
     ]
+
+
+def _baseline_note(ours: pd.DataFrame, published: pd.DataFrame) -> list[str]:
+    """Say where our baselines are means over other splits than the published ones."""
+    mine = ours[is_baseline(ours)]["repeat"]
+    theirs = published[is_baseline(published)]["repeat"]
+    if mine.isna().all() or theirs.empty or theirs.notna().any():
+        return []
+    told = (
+        f"Our mutation baselines are means over {mine.nunique()} splits, the published ones over "
+        "theirs: regions and areas differ by that, too."
+    )
+    return [told]
 
 
 # ---------------------------------------------------------------------- tables

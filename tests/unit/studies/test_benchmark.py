@@ -206,6 +206,15 @@ def test_without_the_original_model_there_is_nothing_to_compare() -> None:
         judge_benchmark(records(["reweighing"]), resamples=50)
 
 
+def test_one_model_that_failed_does_not_hide_the_others() -> None:
+    lost = Record("b", "people", "s", "rf", "unmitigated", 0, status="timeout", reason="too slow")
+    told = judge_benchmark([*records(["unmitigated", "reweighing"]), lost], resamples=50)
+    assert [s.model for s in told.sections] == ["lr"]
+    (note,) = told.notes
+    assert note.startswith("s, rf: the original model must run")
+    assert "too slow" in note
+
+
 def test_only_metrics_to_maximise_decide() -> None:
     with pytest.raises(NotApplicable, match="to maximise"):
         judge_benchmark(records(["unmitigated"]), performance="error_rate")
