@@ -157,6 +157,23 @@ def test_several_attributes_companions_and_generated_rows(place: Path, tmp_path:
     assert "generated rows (independent, corrected)" in done.stdout.replace("\n", " ")
 
 
+def test_encoded_columns_move_together(place: Path, tmp_path: Path) -> None:
+    people = pd.read_csv(place / "people.csv")
+    coded = pd.get_dummies(people[["sex", "skill", "weight"]], columns=["sex"], dtype=int)
+    model = LogisticRegression().fit(coded, people["y"])
+    joblib.dump(model, tmp_path / "coded.joblib")
+    coded.to_parquet(tmp_path / "coded.parquet")
+    run(
+        "tail", str(tmp_path / "coded.joblib"), str(tmp_path / "coded.parquet"), "--trust",
+        "--favorable", "good", "--sensitive", "sex_m", "--columns", "sex_m=sex_f,sex_m",
+        "--privileged", "sex_m=1", "--resamples", "0", "--json", str(tmp_path / "out.json"),
+    )  # fmt: skip
+    group = json.loads((tmp_path / "out.json").read_text())["tails"][0]["groups"][0]
+    step = model.coef_[0][list(coded).index("sex_m")] - model.coef_[0][list(coded).index("sex_f")]
+    sign = 1 if model.classes_[1] == "good" else -1
+    assert group["exact"] == pytest.approx(np.tanh(sign * step / 4))
+
+
 def test_degenerate_models_get_a_plain_sentence(place: Path) -> None:
     done = run(*options(place, "constant.joblib"), "--trust")
     assert "The model gives every row the score" in done.stdout

@@ -238,8 +238,15 @@ def _show(screen: Any, found: "Comparison") -> None:
 
     if len(found.cells):
         title = f"Cells (task, model, method, metric), rejected at {found.level:.0%} after Holm"
-        some = ["cells", "equal runs", "paired", "within 0.02", "p below 0.05", "not rejected"]
-        print_table(title, found.agreement()[some], "method")
+        some = {
+            "cells": "cells",
+            "equal runs": "equal runs",
+            "paired": "paired",
+            "within 0.02": "<= 0.02",
+            "p below 0.05": "p < 0.05",
+            "not rejected": "agree",
+        }
+        print_table(title, found.agreement()[[*some]].rename(columns=some), "method")
     if len(found.tables):
         print_table("Cells of the tables", found.table_agreement(), "table")
     show_table(screen, found.findings)

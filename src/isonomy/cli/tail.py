@@ -54,6 +54,11 @@ def tail_command(
     intersections: bool = typer.Option(
         False, "--intersections", help="Flip all attributes together, too."
     ),
+    columns: list[str] = typer.Option(
+        [],
+        "--columns",
+        help="ATTRIBUTE=COLUMN,COLUMN: the one-hot columns of an attribute; may be repeated.",
+    ),
     companion: list[str] = typer.Option(
         [],
         "--companion",
@@ -71,6 +76,9 @@ def tail_command(
     ),
     trust: bool = typer.Option(
         False, "--trust", help="Open a pickle, which can run any code when it is opened."
+    ),
+    threshold: float = typer.Option(
+        0.5, "--threshold", help="Score from which on the favourable label is predicted."
     ),
     horizon: list[int] = typer.Option(
         [500, 1000, 2000], "--horizon", help="Number of queries for a return level; repeatable."
@@ -127,9 +135,13 @@ def tail_command(
         if value < least:
             raise InputError(f"{option} must be {least} or more; got {value}.")
     model, data = _model(paths, command, function, trust=trust, timeout=timeout)
-    table, favorable = _table(data, label, drop, favorable, sensitive, model)
+    table, favorable, known = _table(data, label, drop, favorable, sensitive, model)
     only, first = value_pairs(group, "--group"), value_pairs(privileged, "--privileged")
-    for option, given in (("--group", only), ("--privileged", first)):
+    coded = {
+        name: [c.strip() for text in texts for c in text.split(",")]
+        for name, texts in value_pairs(columns, "--columns").items()
+    }
+    for option, given in (("--group", only), ("--privileged", first), ("--columns", coded)):
         for name in given:
             if name not in sensitive:
                 raise InputError(
@@ -149,15 +161,16 @@ def tail_command(
     for view in views:
         names = [view] if isinstance(view, str) else view
         options: dict[str, Any] = {
+            "columns": {n: coded[n] for n in names if n in coded} or None,
             "groups": only.get(view) if isinstance(view, str) else None,
             "companions": beside.get(view) if isinstance(view, str) else None,
         }
-        chosen = {n: v for n, v in first.items() if n in names}
+        chosen = {n: v for n, v in (known | first).items() if n in names}
         with messages().status(f"asking the model about {escape(' & '.join(names))} ..."):
             report = counterfactual_discrimination(
                 scorer, table, view, privileged=chosen or None, horizons=horizon, k=_size(k),
                 alpha=alpha, resamples=resamples, level=level, worst=worst, random_state=seed,
-                one_hot=sets, **options,
+                one_hot=sets, threshold=threshold, **options,
             )  # fmt: skip
         if search:
             with messages().status("searching for worse rows ..."):
@@ -231,12 +244,13 @@ def _table(
     favorable: str | None,
     sensitive: list[str],
     model: Any,
-) -> "tuple[pd.DataFrame, Any]":
-    """Give the columns that the model takes, and the favourable label."""
+) -> "tuple[pd.DataFrame, Any, dict[str, Any]]":
+    """Give the columns that the model takes, and what a dataset knows of favour and privilege."""
     from isonomy._validate import unknown_name
     from isonomy.data import is_file_name, load
     from isonomy.data.dataset import read_table
 
+    privileged: dict[str, Any] = {}
     if is_file_name(data):
         table = read_table(data)
         for column in [*([label] if label else []), *drop, *sensitive]:
@@ -245,6 +259,12 @@ def _table(
         table = table.drop(columns=[*([label] if label else []), *drop])
     else:
         dataset = load(data)
+        # an attribute derived from a column holds other values than the column that is flipped
+        privileged = {
+            a: list(v)
+            for a, v in dataset.privileged.items()
+            if a in dataset.X and set(v) <= set(dataset.X[a].unique())
+        }
         table = dataset.X.drop(columns=[c for c in drop if c in dataset.X.columns])
         if favorable is None:
             known = {str(c) for c in getattr(model, "classes_", ())}
@@ -264,7 +284,7 @@ def _table(
                 f"The model must take the protected attribute to be asked about it; it was "
                 f"fitted without {column!r}, so that changing it changes nothing."
             )
-    return table, favorable
+    return table, favorable, privileged
 
 
 def _companions(

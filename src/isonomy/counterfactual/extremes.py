@@ -307,7 +307,7 @@ def _apart(a: Estimate, b: Estimate) -> Estimate:
 def _fit(x: Floats, wanted: int | str | None, usual: int) -> tuple[TailFit | None, str]:
     """Fit the tail of values in falling order, or say in a sentence why there is none."""
     n, largest = x.size, f"{round(float(x[0]), 9) + 0.0:.4g}"
-    if x[0] == x[-1]:
+    if x[0] == x[-1] and n > 1:
         if x[0] == 0:
             return None, (
                 "Changing the attribute changes no score of this group: the model does not use it."
@@ -315,7 +315,7 @@ def _fit(x: Floats, wanted: int | str | None, usual: int) -> tuple[TailFit | Non
         return None, f"Every one of the {n:,} rows shows the same value, {largest}."
     if n < FEWEST_ROWS:
         return None, (
-            f"A tail needs at least {FEWEST_ROWS} rows; this group has {n:,}, and the largest "
+            f"A tail needs at least {FEWEST_ROWS} rows; this group has {n:,}, and its largest "
             f"value is {largest}."
         )
     k = usual if wanted is None or isinstance(wanted, str) else min(wanted, n - 1)

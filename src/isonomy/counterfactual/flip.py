@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from isonomy._validate import check_length, check_same_order, listed, match_values, unknown_name
 from isonomy.counterfactual.tables import column_names, get_column, row_count, set_columns, take
-from isonomy.errors import InputError, NotApplicable
+from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.metrics.tally import attribute_columns, sort_key
 
 __all__ = ["Attribute", "Flips", "flip", "group_name", "match_groups", "put"]
 
 Codes = NDArray[np.intp]
 Companions = Mapping[Any, Mapping[Any, Any]]
-MOST_GROUPS = 100
+MOST_GROUPS = 50
 """More values than this are not a protected attribute but a measurement or a name."""
 
 
@@ -377,7 +377,10 @@ def _positions(
                     f"columns= with the position of its column, or of its one-hot columns."
                 )
             elif not outside:
-                raise unknown_name("column", name, texts)
+                raise UnknownName(
+                    f"{unknown_name('column', name, texts)} Where {name!r} is encoded otherwise, "
+                    f"name its column or its one-hot columns with columns=."
+                )
             continue
         several = isinstance(given, list | tuple | set | np.ndarray)
         for item in given if several else [given]:

@@ -185,7 +185,8 @@ def compare(
     cells = compare_cells(ours, part, level=level, paired=paired)
     if paired:
         part = _same_repeats(part, ours)
-    tables, left_out = compare_tables(ours, part, module.TABLES, module.held)
+    # what only one side holds would pool other runs on each
+    tables, left_out = compare_tables(same_part(ours, part), part, module.TABLES, module.held)
     findings = module.findings(published, ours)
     same = module.findings(part).data["recomputed"] if len(part) < len(published) else None
     if same is not None:

@@ -197,6 +197,42 @@ def test_a_model_that_does_not_use_the_attribute(people: pd.DataFrame) -> None:
     assert all("does not use it" in g.sentence for g in report.groups)
 
 
+def test_mitigators_are_asked_as_they_are_used() -> None:
+    from isonomy.data import make_splits, prepare
+    from isonomy.mitigators import make_mitigator
+    from isonomy.models import make_model
+
+    data = make_biased(2000)
+    ready = prepare(data, attribute="group", split=make_splits(data)[0])
+    place = ready.sensitive_column
+    s = {"group": ready.s_test}
+    for name in ("suppression", "equalized_odds"):
+        method = make_mitigator(
+            name, make_model("lr"), privileged=1, favorable=1, sensitive_columns=place
+        )
+        method.fit(ready.X_train, ready.y_train, sensitive_features={"group": ready.s_train})
+        report = counterfactual_discrimination(
+            method, ready.X_test, s, columns=place, resamples=0
+        )  # fmt: skip
+        told = {"sensitive_features": s} if method.needs_sensitive_at_predict else {}
+        asis = method.predict_proba(ready.X_test, **told)[:, 1]
+        other = {"sensitive_features": {"group": 1 - ready.s_test}} if told else {}
+        flipped = method.predict_proba(ready.flipped(ready.X_test), **other)[:, 1]
+        assert np.allclose(report.cd, flipped - asis)
+        # one method does not see the attribute at all, the other sees nothing else but the score
+        assert (np.abs(report.cd).max() == 0) == (name == "suppression")
+
+
+def test_one_row_and_few_rows() -> None:
+    X = pd.DataFrame({"s": ["a"] + ["b"] * 60, "z": np.linspace(0, 1, 61)})
+    report = counterfactual_discrimination(
+        lambda X: 0.3 * X["z"] + 0.2 * X["z"] * (X["s"] == "a"), X, "s"
+    )  # fmt: skip
+    assert "this group has 1" in report.group("a").sentence
+    assert report.group("b").extremes.fit is not None
+    json.dumps(report.summary(), allow_nan=False)
+
+
 def test_frame_summary_and_html(people: pd.DataFrame, logistic) -> None:
     report = counterfactual_discrimination(logistic, people, "sex", favorable="yes")
     frame = report.frame()
