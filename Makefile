@@ -48,6 +48,12 @@ types: $(STAMP) ## mypy, strict, on src
 slow: $(STAMP) ## simulations and full-data comparisons with the papers
 	$(BIN)/python -m pytest -n auto -m "slow and not torch"
 	$(BIN)/python benchmarks/fidelity.py
+	$(BIN)/isonomy study run chen_2022 --tasks adult,compas,german --models lr,svm --repeats 5
+	$(BIN)/isonomy study run fairea_2021 --tasks compas,german --repeats 5
+	@if test -d ../shared/published; then for paper in chen_2022 fairea_2021; do \
+	  $(BIN)/isonomy study compare $$paper --published ../shared/published/$${paper%_*} \
+	    --markdown benchmarks/fidelity.md || exit 1; done; \
+	else echo "The authors' files are not beside the repository: our studies are not compared."; fi
 
 slow-torch: $(TORCH) ## the networks of the 17-method study beside its published runs
 	$(BIN)/python -m pytest -m "slow and torch"

@@ -14,6 +14,7 @@ missing.
 
 import argparse
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -314,6 +315,13 @@ def report(rows: list[dict[str, Any]], seeds: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def kept_parts() -> str:
+    """Give the parts that ``isonomy study compare --markdown`` wrote into the report."""
+    old = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
+    part = r"<!-- study (\S+) -->.*?<!-- end of study \1 -->"
+    return "".join(f"\n{found.group(0)}\n" for found in re.finditer(part, old, flags=re.DOTALL))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--methods", nargs="*", choices=list(METHODS), default=list(METHODS))
@@ -327,7 +335,7 @@ def main() -> None:
     rows = compare(methods, asked.tasks, asked.seeds)
     text = report(rows, asked.seeds)
     if set(asked.tasks) == set(TASKS) and asked.seeds == 50 and asked.methods == list(METHODS):
-        REPORT.write_text(text, encoding="utf-8")
+        REPORT.write_text(text + kept_parts(), encoding="utf-8")
         print(f"wrote {REPORT.relative_to(ROOT)}")
     print(text.split("## All cells", maxsplit=1)[0])
 

@@ -205,7 +205,8 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     missing, total = len(pending(study, store)[0]), len(plan(study))
     screen = messages()
     if missing < total:
-        screen.print(f"{total - missing} of {total} splits were done before; going on.")
+        more = "; going on" if missing else ""
+        screen.print(f"{total - missing} of {total} splits were done before{more}.")
     with orderly_end(), progress_bar(screen, "splits") as bar:
         task = bar.add_task("", total=total, completed=total - missing)
 

@@ -26,7 +26,7 @@ def headline(section: "Section") -> str:
         return f"{where}: nothing is worth it"
     if choice.runner_up is None:
         return f"{where}: {choice.method}"
-    how = "then" if choice.apart else "not to be told from"
+    how = {True: "then", False: "not to be told from", None: "then, untested,"}[choice.apart]
     return f"{where}: {choice.method}, {how} {choice.runner_up}"
 
 

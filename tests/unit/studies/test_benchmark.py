@@ -142,6 +142,16 @@ def test_sentences_name_the_price_the_runner_up_and_the_other_attribute(
     assert headline(section).startswith("s, lr: reweighing")
 
 
+def test_few_repeats_are_said_to_leave_the_two_untested() -> None:
+    runs = records(["unmitigated", "reweighing", "suppression"])
+    few = [r for r in runs if r.repeat is not None and r.repeat < 3]
+    told = judge_benchmark(few, resamples=50)
+    (section,) = told.sections
+    assert headline(section) == "s, lr: reweighing, then, untested, suppression"
+    assert "3 repeats are too few" in " ".join(sentences(told, section))
+    assert "(untested)" in benchmark_page(told)
+
+
 def test_nothing_worth_it_is_said_plainly() -> None:
     told = judge_benchmark(records(["unmitigated", "fair_smote", "stealth"]), resamples=100)
     (section,) = told.sections
