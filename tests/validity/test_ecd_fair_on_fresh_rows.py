@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from isonomy.mitigators import EcdFair
 from isonomy.mitigators.ecd_fair import extreme
 from isonomy.models import make_model
 
-SEEDS = 6
+# None of these worlds was looked at while the method was written.
+SEEDS = range(1000, 1010)
 
 
 def world(seed: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -31,17 +33,16 @@ def gap(model: object, X: np.ndarray, s: np.ndarray) -> float:
 @pytest.mark.parametrize("name", ["lr", "rf"])
 def test_the_worst_case_is_more_even_and_accuracy_is_kept_on_fresh_rows(name: str) -> None:
     gaps, accuracies = [], []
-    for seed in range(SEEDS):
+    for seed in SEEDS:
         X, y, s = world(seed, 2000)
-        fresh, truth, groups = world(seed + 100, 4000)
+        fresh, truth, groups = world(seed + 5000, 4000)
         base = make_model(name, random_state=seed)
         model = EcdFair(base, budget=25, sensitive_columns=[0], random_state=seed)
         model.fit(X, y, sensitive_features=s)
         base.fit(X, y)
         gaps.append((gap(base, fresh, groups), gap(model, fresh, groups)))
         accuracies.append((base.score(fresh, truth), model.score(fresh, truth)))
-    before, after = np.mean(gaps, axis=0)
-    assert after < before
-    assert (np.diff(gaps, axis=1) < 0).sum() > SEEDS / 2
+    before, after = np.transpose(gaps)
+    assert stats.wilcoxon(before, after, alternative="greater").pvalue < 0.05
     # 0.01 may be given up on the held-out rows; choosing the best of 25 there costs a little more
     assert np.mean(np.diff(accuracies, axis=1)) > -0.02

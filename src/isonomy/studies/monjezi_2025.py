@@ -120,9 +120,9 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
     ]
     if none:
         notes.append(
-            f"{none} of {len(data)} tails have fewer than ten different values among the 50 largest, "
-            "or one value that a tenth of them share: no law is fitted, and the location is that "
-            "quantile of them which a location is."
+            f"{none} of {len(data)} tails have too few different values among the 50 largest, or "
+            "one that too many share: no law is fitted, and the location is the quantile of them "
+            "that a location is."
         )
     notes += _missing(frame, cases)
     return PaperTable(

@@ -67,10 +67,12 @@ def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats]:
     return g, first, second
 
 
-def transform(w: Floats, shape: Floats) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
-    """Give l, dl/dw, dl/dshape, d2l/dshape2 and which samples lie inside the support.
+def _support(
+    w: Floats, shape: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Give shape * w, a shape to divide by, which samples lie inside the support, which need series.
 
-    ``w`` is (samples, values), ``shape`` is (samples,). Rows outside hold NaN-free filler.
+    Samples outside get zeros: what is computed from them is thrown away.
     """
     x = shape[:, None] * w
     lowest = x.min(axis=1)
@@ -78,12 +80,17 @@ def transform(w: Floats, shape: Floats) -> tuple[Floats, Floats, Floats, Floats,
     if not ok.all():
         x = np.where(ok[:, None], x, 0.0)
     near = np.maximum(-lowest, x.max(axis=1)) < SERIES
-    safe = np.where(np.abs(shape) < 1e-150, 1e-150, shape)[:, None]
-    ell = (
-        np.log1p(x) / safe
-        if not near.any()
-        else np.log1p(np.where(near[:, None], safe * w, x)) / safe
-    )
+    return x, np.where(np.abs(shape) < 1e-150, 1e-150, shape), ok, near
+
+
+def transform(w: Floats, shape: Floats) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Give l, dl/dw, dl/dshape, d2l/dshape2 and which samples lie inside the support.
+
+    ``w`` is (samples, values), ``shape`` is (samples,). Rows outside hold NaN-free filler.
+    """
+    x, divisor, ok, near = _support(w, shape)
+    safe = divisor[:, None]
+    ell = np.log1p(np.where(near[:, None], safe * w, x) if near.any() else x) / safe
     v = 1.0 / (1.0 + x)
     wv = w * v
     with np.errstate(over="ignore", invalid="ignore"):
@@ -115,13 +122,7 @@ class Means(NamedTuple):
 
 def means(w: Floats, shape: Floats) -> Means:
     """Give the averages of `transform` at less than half its cost: three sums hold them all."""
-    x = shape[:, None] * w
-    lowest = x.min(axis=1)
-    ok = lowest > -1.0
-    if not ok.all():
-        x = np.where(ok[:, None], x, 0.0)
-    near = np.maximum(-lowest, x.max(axis=1)) < SERIES
-    safe = np.where(np.abs(shape) < 1e-150, 1e-150, shape)
+    x, safe, ok, near = _support(w, shape)
     n = w.shape[1]
     ell = np.log1p(x).mean(axis=1) / safe
     x += 1.0

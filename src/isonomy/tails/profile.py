@@ -148,7 +148,7 @@ def third_order(
         new = here + side * move
         out = side * (new - bound[active]) >= 0
         x[active] = np.where(out, bound[active], new)
-        active = active[usable & ~out & (np.abs(move) > 1e-6 * distance)]
+        active = active[usable & ~out & (np.abs(move) > 1e-5 * distance)]
     return x
 
 
@@ -180,8 +180,9 @@ def crossing(
         new = np.where(good, new, 0.5 * (low[todo] + high[todo]))
         moved, size = np.abs(new - x[todo]), np.maximum(np.abs(new), 1e-3)
         x[todo] = new
-        # Newton's step squares the error: after one of 1e-6 what is left is rounding
-        todo = todo[(moved > 1e-6 * size) & (width > 1e-12 * size)]
+        # Newton's step squares the error: after one of 1e-4 what is left is 1e-8, and a profile
+        # feels only the square of that
+        todo = todo[(moved > 1e-4 * size) & (width > 1e-12 * size)]
         if not todo.size:
             break
     return x

@@ -226,6 +226,8 @@ class Level(_Gpd):
         self.others = n / y.shape[1] - 1.0
         self.log_m = log_rate + np.log(n / y.shape[1])
         self.kept = np.ones((scale.size, 6))
+        self.warm_rate = np.full(scale.size, log_rate)
+        self.least = 0.0 if self.known else float(self._share(np.array(log_rate))[0])
 
     def _share(self, L: Floats) -> tuple[Floats, Floats, Floats]:
         """Give the rate's mean negative log-likelihood and two derivatives in L."""
@@ -237,25 +239,26 @@ class Level(_Gpd):
             self.others * odds / (1.0 - share),
         )
 
-    def _rate(self, ratio: Floats) -> tuple[Floats, Floats, Floats]:
+    def _rate(self, ratio: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
         """Give the best L for B / A, what its rate costs, and the curvature in L."""
-        L = np.full(ratio.shape, self.log_rate)
         if self.known:
+            L = np.full(ratio.shape, self.log_rate)
             return L, np.zeros_like(L), np.full_like(L, np.inf)
+        L = self.warm_rate[rows]
         for _ in range(50):
             _, slope, bend = self._share(L)
             step = (slope + ratio - 1.0 / L) / (bend + 1.0 / L**2)
-            L = np.clip(L - step, L / 4.0, 0.5 * (L + self.log_m))
-            if np.abs(step).max(initial=0.0) < 1e-12:
-                break
+            L = np.minimum(np.maximum(L - step, L / 4.0), 0.5 * (L + self.log_m))
+            if np.abs(step).max(initial=0.0) < 1e-6:
+                break  # the next one would be of 1e-12
+        self.warm_rate[rows] = L
         cost, _, bend = self._share(L)
-        least = self._share(np.array(self.log_rate))[0]
-        return L, cost - least, bend + 1.0 / L**2
+        return L, cost - self.least, bend + 1.0 / L**2
 
     def _pieces(self, r: Floats, theta: Floats, rows: Rows) -> tuple[Floats, ...]:
         A, _, dA, ddA = (part[:, 0] for part in transform(r[:, None], theta)[:4])
         B, dB, ddB = self.means(theta, rows)
-        L, cost, bend = self._rate(B / A)
+        L, cost, bend = self._rate(B / A, rows)
         cross = dB / A - B * dA / A**2
         first = dA / A + B + theta * dB + L * cross
         second = ddA / A - (dA / A) ** 2 + 2.0 * dB + theta * ddB
