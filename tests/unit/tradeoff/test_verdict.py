@@ -3,7 +3,8 @@ import pytest
 
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
-from isonomy.tradeoff import REGIONS, JointCounts, classify, judge, judge_counts
+from isonomy.tradeoff import REGIONS, Baseline, JointCounts, classify, judge, judge_counts
+from isonomy.tradeoff.verdict import paired_draws
 
 
 def rows(n: int = 3000, seed: int = 0, fairer: float = 0.6):
@@ -177,3 +178,40 @@ def test_messages() -> None:
     one, two = (JointCounts.from_labels(y, base, other, sensitive_features=s + k) for k in (0, 5))
     with pytest.raises(InputError, match="agree in their groups"):
         JointCounts.stack([one, two])
+
+
+def two_attributes() -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(8)
+    return tuple(rng.integers(0, 2, 400) for _ in range(5))
+
+
+def test_joint_counts_of_one_attribute_are_those_of_its_column() -> None:
+    y, base, new, s, t = two_attributes()
+    whole = JointCounts.from_labels(
+        y, base, new, sensitive_features={"s": s, "t": t}, privileged={"s": 1, "t": 0}
+    )
+    alone = JointCounts.from_labels(y, base, new, sensitive_features={"t": t}, privileged={"t": 0})
+    part = whole.select("t")
+    assert part.groups == alone.groups
+    assert part.privileged == {"t": (0,)}
+    assert np.array_equal(part.n, alone.n)
+
+
+def test_more_groups_are_laid_out_empty_and_none_is_lost() -> None:
+    y, base, new, s, _ = two_attributes()
+    joint = JointCounts.from_labels(y, base, new, sensitive_features={"s": s})
+    wider = joint.with_groups([(0,), (1,), (2,)])
+    assert wider.n[2].sum() == 0
+    assert np.array_equal(wider.n[:2], joint.n)
+    with pytest.raises(InputError, match="All groups must be kept"):
+        joint.with_groups([(0,)])
+
+
+def test_draws_begin_with_the_original_model_of_the_same_rows() -> None:
+    y, base, _, s, _ = two_attributes()
+    joint = JointCounts.from_labels(y, base, base, sensitive_features={"s": s}, privileged={"s": 1})
+    drawn = paired_draws(joint, Baseline.from_counts(joint.base), resamples=40, mutations=3)
+    # a method that changed nothing is its own original in every resample
+    assert np.array_equal(drawn.performance, drawn.lines_performance[:, 0])
+    assert np.array_equal(drawn.bias, drawn.lines_bias[:, 0])
+    assert drawn.lines_bias.shape == (40, 11)
