@@ -82,6 +82,9 @@ def benchmark_command(
     time_limit: float | None = typer.Option(
         None, "--time-limit", min=0, help="The most seconds that one split may take."
     ),
+    retry: bool = typer.Option(
+        False, "--retry", help="Run again what has failed, after an extra was installed perhaps."
+    ),
     out: str | None = typer.Option(
         None, "--out", help="Folder of the runs; out/benchmark/NAME by default."
     ),
@@ -130,6 +133,7 @@ def benchmark_command(
         workers=workers,
         scheduler=scheduler,
         time_limit=time_limit,
+        retry=("failed", "timeout") if retry else (),
     )
     records = _records(plan.study, Store.open(folder / "store"))
     if stopped and not any(r.status == "ok" for r in records):
@@ -206,7 +210,7 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     from isonomy.study.run import Progress, pending
 
     store = Store.create(folder / "store", study)
-    missing, total = len(pending(study, store)[0]), len(plan(study))
+    missing, total = len(pending(study, store, retry=how["retry"])[0]), len(plan(study))
     screen = messages()
     if missing < total:
         more = "; going on" if missing else ""
