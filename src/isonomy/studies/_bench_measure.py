@@ -27,7 +27,7 @@ from isonomy.studies._bench_cases import (
     metric_values,
     other_draws,
 )
-from isonomy.studies._bench_verdict import Change, MethodVerdict, Other
+from isonomy.studies._bench_verdict import FEWEST, Change, MethodVerdict, Other
 from isonomy.study.record import split_variant
 from isonomy.tradeoff import Baseline
 from isonomy.tradeoff.regions import REGIONS, place
@@ -221,7 +221,8 @@ def above_frontier(
     table = np.array(gaps)
     found: dict[str, dict[str, Any]] = {}
     for k, name in enumerate(names):
-        low, high = interval(table[1:, k], how.level)
+        # repeats alone are resampled here: a handful of them makes no interval
+        low, high = interval(table[1:, k], how.level) if size >= FEWEST else (np.nan, np.nan)
         found[name] = {"above_frontier": float(table[0, k]), "above_low": low, "above_high": high}
     return [replace(v, **found.get(v.method, {})) for v in verdicts]
 

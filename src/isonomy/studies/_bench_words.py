@@ -99,7 +99,10 @@ def _against_baselines(found: "Benchmark", section: "Section", verdict: MethodVe
         return f"{told} Group thresholds on the same model get no further than {_number(least)}."
     reach = verdict.performance.after - verdict.above_frontier
     how = f"Group thresholds on the same model reach {_number(reach)} at that bias"
-    if verdict.above_low > 0:
+    if verdict.above_low != verdict.above_low:
+        more = "more" if verdict.above_frontier < 0 else "less"
+        verdict_word = f"{_number(abs(verdict.above_frontier))} {more}, untested"
+    elif verdict.above_low > 0:
         verdict_word = f"the method does better, by {_number(verdict.above_frontier)}"
     elif verdict.above_high < 0:
         verdict_word = (

@@ -143,12 +143,14 @@ def test_sentences_name_the_price_the_runner_up_and_the_other_attribute(
 
 
 def test_few_repeats_are_said_to_leave_the_two_untested() -> None:
-    runs = records(["unmitigated", "reweighing", "suppression"])
+    frontier = ["frontier(tolerance=0)", "frontier(tolerance=0.1)"]
+    runs = records(["unmitigated", "reweighing", "suppression", *frontier])
     few = [r for r in runs if r.repeat is not None and r.repeat < 3]
     told = judge_benchmark(few, resamples=50)
     (section,) = told.sections
     assert headline(section) == "s, lr: reweighing, then, untested, suppression"
     assert "3 repeats are too few" in " ".join(sentences(told, section))
+    assert "less, untested." in " ".join(sentences(told, section))
     assert "(untested)" in benchmark_page(told)
 
 
