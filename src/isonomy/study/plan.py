@@ -112,8 +112,9 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
         _mitigator(method.mitigator),
         sorted(method.options),
         ".".join(sklearn.__version__.split(".")[:2]),
-        # metrics are not in the key, but no record without tails can get them later
-        *(["tails"] if study.tails else []),
+        # metrics are not in the key, but no record without tails can get them later; 2: limits of
+        # the shape without the bound
+        *(["tails 2"] if study.tails else []),
     ]
 
 
