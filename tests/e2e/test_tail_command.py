@@ -152,7 +152,7 @@ def test_several_attributes_companions_and_generated_rows(place: Path, tmp_path:
     )  # fmt: skip
     found = json.loads(data.read_text())["tails"]
     assert [t["attribute"] for t in found] == [["sex"], ["race"], ["sex", "race"]]
-    assert [len(t["groups"]) for t in found] == [2, 2, 6]
+    assert [len(t["groups"]) for t in found] == [2, 2, 4]
     assert found[0]["tail_samples"][0]["generator"] == "independent"
     assert "generated rows (independent, corrected)" in done.stdout.replace("\n", " ")
 

@@ -160,10 +160,15 @@ def tail_command(
     samples: list[list[TailSample]] = []
     for view in views:
         names = [view] if isinstance(view, str) else view
+        groups, rules = (
+            (only.get(view), beside.get(view))
+            if isinstance(view, str)
+            else _combined(view, table, only, beside)
+        )
         options: dict[str, Any] = {
             "columns": {n: coded[n] for n in names if n in coded} or None,
-            "groups": only.get(view) if isinstance(view, str) else None,
-            "companions": beside.get(view) if isinstance(view, str) else None,
+            "groups": groups,
+            "companions": rules,
         }
         chosen = {n: v for n, v in (known | first).items() if n in names}
         with messages().status(f"asking the model about {escape(' & '.join(names))} ..."):
@@ -306,6 +311,29 @@ def _companions(
         for owner in owners:
             out[owner].setdefault(parts[0], {}).setdefault(parts[1], {})[old] = new
     return out
+
+
+def _combined(
+    view: list[str],
+    table: "pd.DataFrame",
+    only: dict[str, list[str]],
+    beside: dict[str, dict[str, dict[Any, dict[str, str]]]],
+) -> tuple[list[tuple[Any, ...]] | None, dict[str, dict[Any, dict[str, str]]]]:
+    """Give the groups and companions of single attributes for the combinations that occur."""
+    from isonomy._validate import match_values
+
+    rows = table[view].dropna().drop_duplicates()
+    for name in (n for n in view if n in only):
+        known = list(table[name].dropna().unique())
+        rows = rows[rows[name].isin(match_values(only[name], known, what="group"))]
+    found = [tuple(row) for row in rows.itertuples(index=False)]
+    rules: dict[str, dict[Any, dict[str, str]]] = {}
+    for group in found:
+        for name, value in zip(view, group, strict=True):
+            for column, words in beside[name].items():
+                if str(value) in words:
+                    rules.setdefault(column, {}).setdefault(group, {}).update(words[str(value)])
+    return found if any(n in only for n in view) else None, rules
 
 
 def _together(

@@ -1,0 +1,21 @@
+"""What is said of one attribute holds for its combinations with another, too."""
+
+import pandas as pd
+
+from isonomy.cli.tail import _combined, _companions
+
+
+def test_groups_and_companions_of_combinations() -> None:
+    table = pd.DataFrame(
+        {"sex": ["f", "m", "f", "m", None], "race": [1, 1, 2, 3, 1], "role": list("whwhw")}
+    )
+    view = ["sex", "race"]
+    beside = _companions(["role:m:w=h", "role:f:h=w"], view, table)
+    groups, rules = _combined(view, table, {"race": ["1", "2"]}, beside)
+    assert groups == [("f", 1), ("m", 1), ("f", 2)]
+    assert rules == {
+        "role": {("f", 1): {"h": "w"}, ("m", 1): {"w": "h"}, ("f", 2): {"h": "w"}}
+    }  # fmt: skip
+    every, none = _combined(view, table, {}, {"sex": {}, "race": {}})
+    assert every is None
+    assert none == {}
