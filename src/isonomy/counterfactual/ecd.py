@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from isonomy._validate import unknown_name
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.extremes import (
+    FEWEST_ROWS,
     ROUNDING,
     Estimate,
     Extremes,
@@ -280,6 +281,11 @@ def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
             out.append(
                 f"The tail of {p.name} ends abruptly, as it must for a linear-logistic model: "
                 f"read the exact maximum, not the fitted law."
+            )
+        if e.rows < FEWEST_ROWS and max(e.levels) > e.rows:
+            out.append(
+                f"Levels of more than {e.rows:,} queries are not supported for {p.name}: they are "
+                f"the largest value of its {e.rows:,} rows."
             )
         beyond = [m for m in e.levels if m > p.horizon]
         if beyond:

@@ -186,7 +186,8 @@ def extremes(
     Resamples for the location are drawn from the fitted law above the threshold and from the rows
     below it, and the law is fitted again. Only the largest values of a resample are ever drawn,
     by their spacings, so the number of rows does not matter. Where no tail is fitted, the levels
-    are those observed, with the interval of plain resamples.
+    are those observed, with the interval of plain resamples; in a group of fewer than 40 rows a
+    level of more queries than rows is the largest value, and has no interval.
 
     Examples
     --------
@@ -223,7 +224,9 @@ def extremes(
         low, high = percentile_interval(replicates["levels"], level=level)
         for i, (m, point) in enumerate(levels.items()):
             if fit is None:
-                levels[m] = Estimate(point.value, float(low[i]), float(high[i]))
+                # resamples of a few rows never pass their largest: no interval of a rarer level
+                if n >= FEWEST_ROWS or m <= n:
+                    levels[m] = Estimate(point.value, float(low[i]), float(high[i]))
                 continue
             known = fit.interval(
                 "return_level", horizon=m, level=level, method=intervals, resamples=resamples,

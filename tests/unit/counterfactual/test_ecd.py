@@ -228,7 +228,12 @@ def test_one_row_and_few_rows() -> None:
     report = counterfactual_discrimination(
         lambda X: 0.3 * X["z"] + 0.2 * X["z"] * (X["s"] == "a"), X, "s"
     )  # fmt: skip
-    assert "this group has 1" in report.group("a").sentence
+    alone = report.group("a")
+    assert "this group has 1" in alone.sentence
+    level = alone.extremes.levels[2000]
+    assert level.value == alone.extremes.largest
+    assert np.isnan([level.low, level.high]).all()  # one row says nothing of one in 2,000
+    assert any("not supported for a" in note for note in report.notes)
     assert report.group("b").extremes.fit is not None
     json.dumps(report.summary(), allow_nan=False)
 

@@ -103,7 +103,10 @@ def test_degenerate_tails_are_named_not_fitted(values: np.ndarray, said: str) ->
     assert said in found.reason
     for level in found.levels.values():
         assert level.value <= found.largest
-        assert level.low <= level.value <= level.high or level.low == level.high
+        if found.rows < 40:  # all horizons are longer than that
+            assert np.isnan([level.low, level.high]).all()
+        else:
+            assert level.low <= level.value <= level.high or level.low == level.high
 
 
 def test_a_step_of_a_stump_gives_the_levels_observed() -> None:
