@@ -104,6 +104,11 @@ def test_query_export_score_merge(ran: Path, tmp_path: Path) -> None:
     assert "3 records came" in inside(ran, "merge", "mine", str(other))
 
 
+def test_brackets_in_an_answer_are_no_markup(ran: Path) -> None:
+    told = inside(ran, "query", "select 'x [bold]y[/i]' as \"[red]z\"")
+    assert told.split() == ["[red]z", "x", "[bold]y[/i]"]
+
+
 def test_list_names_the_studies(tmp_path: Path) -> None:
     told = inside(tmp_path, "list")
     assert "chen_2022" in told

@@ -258,10 +258,12 @@ def _records(study: "Study", store: "Store") -> "list[Record]":
 
 def show(screen: "Console", found: "Benchmark", notes: list[str]) -> None:
     """Print the judgement: what to choose, the methods, what was left out."""
+    from rich.markup import escape
+
     from isonomy.studies.benchmark import headline, sentences
 
     for section in found.sections:
-        screen.print(f"\n[bold]{headline(section)}[/bold]\n", soft_wrap=True)
+        screen.print(f"\n[bold]{escape(headline(section))}[/bold]\n", soft_wrap=True)
         for told in sentences(found, section):
             screen.print(told, highlight=False, markup=False)
         screen.print()
@@ -269,13 +271,14 @@ def show(screen: "Console", found: "Benchmark", notes: list[str]) -> None:
         left = [v for v in section.verdicts if v.status != "ok"]
         for verdict in left:
             screen.print(
-                f"[magenta]{verdict.status}[/magenta] {verdict.method}: {verdict.reason}",
+                f"[magenta]{verdict.status}[/magenta] "
+                f"{escape(verdict.method)}: {escape(verdict.reason)}",
                 highlight=False,
             )
         for note in section.notes:
-            screen.print(f"[yellow]Note[/yellow] {note}", highlight=False)
+            screen.print(f"[yellow]Note[/yellow] {escape(note)}", highlight=False)
     for note in notes:
-        screen.print(f"[yellow]Note[/yellow] {note}", highlight=False)
+        screen.print(f"[yellow]Note[/yellow] {escape(note)}", highlight=False)
 
 
 def _table(screen: "Console", found: "Benchmark", section: "Section") -> None:

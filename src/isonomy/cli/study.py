@@ -164,6 +164,7 @@ def status_command(
     ),
 ) -> None:
     """Say how far a run is, and what has failed; it may be running meanwhile."""
+    from rich.markup import escape
     from rich.table import Table
 
     from isonomy.study import plan
@@ -195,7 +196,7 @@ def status_command(
     if len(reasons):
         table = Table("status", "method", "model", "runs", "reason", box=None, padding=(0, 2, 0, 0))
         for row in reasons[["status", "mitigator", "model", "n", "reason"]].values.tolist():
-            table.add_row(*map(str, row))
+            table.add_row(*(escape(str(cell)) for cell in row))
         screen.print()
         screen.print(table)
     if jobs:
@@ -232,6 +233,7 @@ def query_command(
     metric. counts: the joint counts. Example: "select mitigator, avg(accuracy) from runs group by
     mitigator".
     """
+    from rich.markup import escape
     from rich.table import Table
 
     found = open_store(folder).query(sql)
@@ -239,9 +241,10 @@ def query_command(
         typer.echo(found.to_csv(index=False), nl=False)
         return
     screen = console(None)
-    table = Table(*map(str, found.columns), box=None, padding=(0, 2, 0, 0))
+    heads = (escape(str(name)) for name in found.columns)
+    table = Table(*heads, box=None, padding=(0, 2, 0, 0))
     for row in found.head(limit).itertuples(index=False):
-        table.add_row(*map(_cell, row))
+        table.add_row(*(escape(_cell(value)) for value in row))
     screen.print(table)
     if len(found) > limit:
         screen.print(f"... {len(found) - limit:,} more rows (--limit, or --csv for all)")

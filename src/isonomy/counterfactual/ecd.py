@@ -307,7 +307,9 @@ def _worst(X: Any, rows: NDArray[np.intp], pairs: Pairs, count: int) -> pd.DataF
             "score": pairs.score[order],
             "counterfactual_score": pairs.other[order],
             "cd": pairs.cd[order],
-            "label_changes": pairs.flipped[order],
+            # of the group that is shown, where `flipped` asks for any
+            "label_changes": (pairs.score >= pairs.threshold)[order]
+            != (pairs.other >= pairs.threshold)[order],
         }
     )
     people = take(X, rows[order])

@@ -322,11 +322,11 @@ def _fit(x: Floats, wanted: int | str | None, usual: int) -> tuple[TailFit | Non
     if x[0] - x[k] < ROUNDING:
         return None, f"The {k} largest values are all {largest} but for rounding."
     fit = peaks_over_threshold(x, k=k, upper=1.0)
-    if fit.degenerate:
-        return None, f"No tail is fitted to the {k} largest: {fit.degenerate}."
-    if wanted == "auto":
+    if wanted == "auto" and not fit.degenerate:
         k = choose_threshold(x, upper=1.0).k
         fit = peaks_over_threshold(x, k=k, upper=1.0)
+    if fit.degenerate:
+        return None, f"No tail is fitted to the {k} largest: {fit.degenerate}."
     return fit, ""
 
 

@@ -387,9 +387,9 @@ class _Bench:
             text = json.dumps([self._mark, config], sort_keys=True, default=str)
             key = hashlib.sha256(text.encode()).hexdigest()
             known = cache.get(key)
-            if known is not None:
-                value = math.inf if known["value"] is None else known["value"]
-                value = value if known["accuracy"] >= self.bar else math.inf
+            # kept without a value: refused under a smaller slack, which this one may not refuse
+            if known is not None and (known["value"] is not None or known["accuracy"] < self.bar):
+                value = known["value"] if known["accuracy"] >= self.bar else math.inf
                 self._behaviour = tuple(known["behaviour"])
                 self.trials.append(_Trial(config, known["accuracy"], value))
                 return self.trials[-1]

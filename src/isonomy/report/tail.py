@@ -180,7 +180,7 @@ def _headlines(report: "EcdReport") -> list[str]:
         if e.largest <= 1e-9:
             out.append(f"No member of {g.name} is scored lower for belonging to it.")
             continue
-        who = f"On average, belonging to {g.name} costs a person {e.acd.value:+.3f} of the score"
+        who = f"On average, belonging to {g.name} costs a person {e.acd.value:.3f} of the score"
         worst = f"; at worst {e.largest:.3f} in these {e.rows:,} rows"
         level = e.levels[middle]
         more = (
@@ -189,7 +189,7 @@ def _headlines(report: "EcdReport") -> list[str]:
             if e.fit is not None and level.low == level.low
             else "."
         )
-        out.append(who.replace("+", "") + worst + more)
+        out.append(who + worst + more)
     return out + [
         f"{g.name}, the group compared with, has such cases too: at worst {g.extremes.largest:.3f}."
         for g in report.groups

@@ -90,5 +90,6 @@ def quantile_along(ordered: Floats, known: NDArray[np.intp], q: ArrayLike) -> Fl
     a = np.take_along_axis(ordered, left[..., None], axis=-1)[..., 0]
     b = np.take_along_axis(ordered, right[..., None], axis=-1)[..., 0]
     with np.errstate(invalid="ignore"):
-        step = np.where(a == b, 0.0, (place - left) * (b - a))
+        # on a value itself its neighbour has no say, be it infinite
+        step = np.where((a == b) | (place == left), 0.0, (place - left) * (b - a))
     return np.where(known > 0, np.where(np.isfinite(a), a + step, a), np.nan)

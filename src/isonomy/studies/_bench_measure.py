@@ -73,6 +73,7 @@ def judge_method(
     verdict = MethodVerdict(
         method=case.method,
         runs=len(case.repeats),
+        repeats=case.repeats,
         performance=Change(float(first_y.mean()), mean_y),
         bias=Change(float(first_x.mean()), mean_x),
         constant=bool(is_constant(joint.method).any()),
@@ -257,12 +258,14 @@ def tested(verdicts: Sequence[MethodVerdict]) -> list[MethodVerdict]:
 
 def ranked(verdicts: Sequence[MethodVerdict]) -> tuple[CriticalDifference | None, Ranking | None]:
     """Rank the methods by their advantage over the repeats: Friedman-Nemenyi, and Scott-Knott."""
-    runs = max((v.by_repeat.size for v in verdicts), default=0)
-    known = {
-        v.method: v.by_repeat
-        for v in verdicts
-        if v.by_repeat.size == runs and np.isfinite(v.by_repeat).all()
-    }
+    alike: dict[tuple[int, tuple[int, ...]], dict[str, Floats]] = {}
+    for v in verdicts:
+        if np.isfinite(v.by_repeat).all():
+            alike.setdefault((v.by_repeat.size, v.repeats), {})[v.method] = v.by_repeat
+    # the most repeats, and of these the ones that most methods ran in
+    (runs, _), known = max(
+        alike.items(), key=lambda one: (one[0][0], len(one[1])), default=((0, ()), {})
+    )
     if runs < 2 or len(known) < 2:
         return None, None
     # the ESD variant parts equal methods too often at ten repeats (guide 8)

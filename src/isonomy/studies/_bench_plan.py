@@ -278,10 +278,12 @@ def _written(table: pd.DataFrame, path: Path) -> Path:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     plain = table.reset_index(drop=True)
+    partial = path.with_name(path.name + ".part")
     with duckdb.connect() as connection:
         connection.register("plain", plain)
-        where = str(path).replace("'", "''")
+        where = str(partial).replace("'", "''")
         connection.execute(f"COPY (SELECT * FROM plain) TO '{where}' (FORMAT parquet)")
+    partial.replace(path)  # workers of a benchmark that still runs may be reading it
     return path
 
 

@@ -92,6 +92,8 @@ class MethodVerdict:
         Performance beyond what mutating the original model down (or up) to this bias would leave.
     by_repeat : ndarray
         The advantage of each repeat; pairs methods over splits.
+    repeats : tuple of int
+        Which repeats these are: methods that lack different ones are not paired.
     above_frontier, above_low, above_high : float
         Performance beyond post-processing that is at least as fair.
     lowers_bias : float
@@ -128,6 +130,7 @@ class MethodVerdict:
     advantage_low: float = np.nan
     advantage_high: float = np.nan
     by_repeat: Floats = field(default_factory=lambda: np.empty(0))
+    repeats: tuple[int, ...] = ()
     above_frontier: float = np.nan
     above_low: float = np.nan
     above_high: float = np.nan
@@ -293,9 +296,9 @@ def recommend(
     best, rest = worth[0], worth[1:]
     if not rest:
         return Recommendation(best.method, why="no other method is worth it")
-    sizes = {v.by_repeat.size for v in worth}
+    ran = {(v.by_repeat.size, v.repeats) for v in worth}
     known = all(np.isfinite(v.by_repeat).all() for v in worth)
-    if sizes != {best.by_repeat.size} or not known or best.by_repeat.size < FEWEST:
+    if len(ran) > 1 or not known or best.by_repeat.size < FEWEST:
         runs = best.by_repeat.size
         told = (
             f"{runs} repeat{'s are' if runs > 1 else ' is'} too few to tell methods apart; {FEWEST} "

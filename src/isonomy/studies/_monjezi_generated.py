@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from isonomy._validate import unknown_name
 from isonomy.counterfactual.generate import make_generator
 from isonomy.counterfactual.quality import mds_points, quality
 from isonomy.data import encode, load, make_splits
@@ -84,7 +85,7 @@ def generator_records(
     known : set of str
         Keys of records that need not be made again.
     **parameters
-        Of every generator that has them, such as ``epochs=50``.
+        Of every generator that has them, such as ``n_epochs=50``.
 
     Examples
     --------
@@ -95,6 +96,10 @@ def generator_records(
     if tasks is None:
         first = {task.split()[0]: task for task in reversed(TASKS)}
         tasks = [task for task in TASKS if task in first.values()]
+    known_parameters = {p for name in generators for p in make_generator(name).get_params()}
+    for parameter in parameters:
+        if parameter not in known_parameters:
+            raise unknown_name("parameter of a generator", parameter, sorted(known_parameters))
     for task in tasks:
         dataset, attribute = TASKS[task]
         for repeat in range(repeats):

@@ -1,7 +1,5 @@
 """Our runs of a paper's study beside the published ones, cell by cell and table by table."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +11,7 @@ from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.stats import holm, mann_whitney
 from isonomy.studies import study_module
+from isonomy.studies._compare_tables import TABLE_CELL, compare_tables, is_close, near_print
 from isonomy.studies.judge import is_baseline, one_study
 from isonomy.studies.table import PaperTable, label_of, plain_value
 from isonomy.study.record import check_frame, split_variant, wide
@@ -39,9 +38,7 @@ CELL = ("dataset", "attributes", "model", "mitigator")
 _OWN_MODEL = frozenset(
     {"prejudice_remover", "adversarial_debiasing", "meta_fair_classifier", "fairway"}
 )
-_TABLE_CELL = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
 _DIGITS = 6e-7  # published values have six decimals
-_STARRED = re.compile(r"^(?P<value>-?\d+\.\d+)(?P<star>\*?)\(")
 
 
 @dataclass(frozen=True)
@@ -230,35 +227,22 @@ def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
             for row, v in made.data[column].items()
         }
         close = [
-            equal or _near_print(value[row, column], theirs, recipe.close)
+            equal or near_print(value[row, column], theirs, recipe.close)
             for row, column, theirs, equal in found[
                 ["row", "column", "published", "agrees"]
             ].itertuples(index=False)
         ]
         table = found.assign(table=name, equal=found["agrees"], close=close, within=recipe.close)
-        rows.append(table[_TABLE_CELL])
+        rows.append(table[TABLE_CELL])
     notes = ["The authors' files were not given (--published): single cells are not compared."]
     if short:
         notes.append(
             f"Our runs do not hold all that is behind a cell of {', '.join(short)}: not compared."
         )
-    tables = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=_TABLE_CELL)
+    tables = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=TABLE_CELL)
     return Comparison(
         paper, pd.DataFrame(), tables, module.findings(None, ours), LEVEL, tuple(notes)
     )
-
-
-def _near_print(value: Any, theirs: str, within: float) -> bool:
-    """Say whether a value of ours is close to a printed cell: ``48%``, ``0.024``, ``12``, a word."""
-    if isinstance(value, str):
-        return is_close(value, theirs, within)
-    try:
-        number = float(theirs.rstrip("%"))
-    except ValueError:
-        return False
-    # a printed per cent of a share, unless the table itself is in per cents
-    scale = 100.0 if theirs.endswith("%") and within < 1 else 1.0
-    return is_close(float(value), number / scale, within)
 
 
 def metrics_of(paper: str) -> list[str]:
@@ -458,76 +442,6 @@ def _baseline_note(ours: pd.DataFrame, published: pd.DataFrame) -> list[str]:
         "theirs: regions and areas differ by that, too."
     )
     return [told]
-
-
-# ---------------------------------------------------------------------- tables
-
-
-def compare_tables(
-    ours: pd.DataFrame, published: pd.DataFrame, tables: Mapping[str, Any], held: Any
-) -> tuple[pd.DataFrame, list[str]]:
-    """Make every table of both frames and set their cells side by side.
-
-    Returns the cells, and a note on each table that one side cannot give.
-    """
-    rows: list[dict[str, Any]] = []
-    notes = []
-    parts = {"our runs": held(ours), "the published files": held(published)}
-    for name, recipe in tables.items():
-        if name == "findings":
-            continue
-        short = [
-            f"{side} lack {' and '.join(sorted(recipe.needs - has))}"
-            for side, has in parts.items()
-            if recipe.needs - has
-        ]
-        if short:
-            notes.append(f"{name} is not compared: {', '.join(short)}.")
-            continue
-        try:
-            made = recipe.make(ours), recipe.make(published)
-        except InputError as error:  # too little for a statistic, such as two points to correlate
-            notes.append(f"{name} is not compared: {error}")
-            continue
-        rows += _table_cells(*made, recipe.close)
-    return pd.DataFrame(rows, columns=_TABLE_CELL), notes
-
-
-def _table_cells(mine: PaperTable, theirs: PaperTable, within: float) -> list[dict[str, Any]]:
-    texts = mine.text(), theirs.text()
-    out = []
-    for column in mine.data.columns.intersection(theirs.data.columns, sort=False):
-        for row in mine.data.index.intersection(theirs.data.index, sort=False):
-            one, other = mine.data.loc[row, column], theirs.data.loc[row, column]
-            written = [str(t.loc[row, column]) for t in texts]
-            if not any(w.strip("-") for w in written):
-                continue
-            out.append(
-                {
-                    "table": mine.name,
-                    "row": label_of(row),
-                    "column": label_of(column),
-                    "ours": written[0],
-                    "published": written[1],
-                    "equal": written[0] == written[1],
-                    "close": written[0] == written[1] or is_close(one, other, within),
-                    "within": within,
-                }
-            )
-    return out
-
-
-def is_close(one: Any, other: Any, within: float) -> bool:
-    """Say whether two cells are close: numbers by distance, starred ones with the same star."""
-    if isinstance(one, str) and isinstance(other, str):
-        a, b = _STARRED.match(one), _STARRED.match(other)
-        if a is None or b is None:
-            return one == other
-        near = abs(float(a["value"]) - float(b["value"])) <= within
-        return near and a["star"] == b["star"]
-    if isinstance(one, str) or isinstance(other, str):
-        return False
-    return bool(abs(float(one) - float(other)) <= within)
 
 
 # ---------------------------------------------------------------------- writing

@@ -79,11 +79,13 @@ class Guard:
         """Run the trial."""
         if self.orphans:
             _watch_once()
-        if not (self.isolate or self.seconds or self.memory):
+        if not (self.isolate or self.seconds or self.memory) and _here.acquire(blocking=False):
             try:
                 return one_thread(self.work, trial)
             except Exception as error:
                 return Failure("failed", words(error), _trace(error))
+            finally:
+                _here.release()
         sandbox = _borrow(pickled(self.work))
         try:
             for _ in range(self.attempts):
@@ -116,6 +118,10 @@ def _trace(error: BaseException) -> str:
 # one worker each have their own.
 _idle: dict[bytes, list[Sandbox]] = {}
 _lock = threading.Lock()
+# Held by the trial that runs in this process itself. The number of BLAS threads and the filters of
+# warnings belong to the whole process: the end of one trial would change them under another, so
+# that a second thread of a worker (Dask's have several unless told) runs its trials elsewhere.
+_here = threading.Lock()
 _watching: list[bool] = []
 
 

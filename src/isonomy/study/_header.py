@@ -1,6 +1,7 @@
 """The first page of a store: what the folder is, in which format, and of which study."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -8,7 +9,15 @@ from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.study._log import sync_folder
 
-__all__ = ["FILE", "FORMAT", "StudyLike", "check_name", "read_header", "write_header"]
+__all__ = [
+    "FILE",
+    "FORMAT",
+    "StudyLike",
+    "check_name",
+    "is_unborn",
+    "read_header",
+    "write_header",
+]
 
 FORMAT = 1
 """Version of the folder's layout; a store of another one is refused."""
@@ -37,6 +46,22 @@ def check_name(folder: Path, held: str, given: str) -> None:
             f"A store holds one study; {str(folder)!r} holds {held!r}, not {given!r}: "
             "choose another folder."
         )
+
+
+def is_unborn(folder: Path) -> bool:
+    """Tell whether a folder can become a store: it is new, empty, or holds what a kill left of one.
+
+    A store is begun by its folder of parts, and is one once its header has its name.
+    """
+    if not folder.exists():
+        return True
+    if not folder.is_dir():
+        return False
+    parts = folder / "parts"
+    begun = {parts.name, FILE + ".part"}
+    if any(path.name not in begun for path in folder.iterdir()):
+        return False
+    return not parts.exists() or (parts.is_dir() and not any(parts.iterdir()))
 
 
 def read_header(folder: Path) -> dict[str, Any]:
@@ -71,6 +96,10 @@ def read_header(folder: Path) -> dict[str, Any]:
 def write_header(folder: Path, name: str, spec: str) -> None:
     partial = folder / (FILE + ".part")
     told = {"isonomy_store": FORMAT, "study": name, "spec": spec}
-    partial.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        file.flush()
+        # a name that reaches the disk before its text would be an empty header after a power cut
+        os.fsync(file.fileno())
     partial.replace(folder / FILE)
     sync_folder(folder)

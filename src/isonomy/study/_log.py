@@ -89,8 +89,10 @@ class LogFile:
         self.docs += docs
 
     def close(self) -> None:
-        """Let go of the file."""
-        os.close(self._file)
+        """Let go of the file; again does nothing."""
+        if self._file >= 0:
+            handle, self._file = self._file, -1
+            os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:

@@ -61,10 +61,12 @@ class Writer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._log.close()
-        if self._connection is not None:
-            self._connection.close()
-        self._lock.release()
+        try:
+            self._log.close()
+            if self._connection is not None:
+                self._connection.close()
+        finally:
+            self._lock.release()
 
     def _begin(self) -> None:
         for left in self.folder.glob("*.part"):  # by a writer that was killed

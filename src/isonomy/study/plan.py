@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 import sklearn
+from sklearn.pipeline import Pipeline
 
 from isonomy.data.catalog import DATASETS, parse_name
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
-from isonomy.errors import IsonomyError
 from isonomy.mitigators import MITIGATORS
-from isonomy.models import MODELS, RECIPES, make_model
+from isonomy.models import RECIPES, make_model
 from isonomy.study.record import split_variant
 from isonomy.study.spec import Method, Study, Task, is_mitigator
 
@@ -67,9 +67,10 @@ def plan(study: Study) -> tuple[Trial, ...]:
 def keys(study: Study, trial: Trial) -> dict[str, tuple[str, str]]:
     """Give the key of every result of a trial, with its (model, label).
 
-    A key is a hash of what decides the result: data, preparation, split, model, mitigator,
-    protocol and seed, with the version of each and the minor version of scikit-learn. Neither the
-    study's name nor its number of repeats is in it, nor are metrics: results outlive both.
+    A key is a hash of what decides the result: data (the checksums of their files), preparation,
+    split, model and its settings, mitigator, protocol and seed, the versions of preparation,
+    network and mitigator, and the minor version of scikit-learn. Neither the study's name nor its
+    number of repeats is in it, nor are metrics: results outlive both.
 
     Examples
     --------
@@ -111,8 +112,9 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
         _mitigator(method.mitigator),
         sorted(method.options),
         ".".join(sklearn.__version__.split(".")[:2]),
-        # metrics are not in the key, but no record without tails can get them later
-        *(["tails"] if study.tails else []),
+        # metrics are not in the key, but no record without tails can get them later; 2: limits of
+        # the shape without the bound
+        *(["tails 2"] if study.tails else []),
     ]
 
 
@@ -140,13 +142,14 @@ def _model(study: Study, model: str) -> list[str]:
 
 
 @lru_cache(maxsize=128)
-def _settings(model: str, recipe: str) -> tuple[str, str]:
+def _settings(model: str, recipe: str) -> tuple[str, ...]:
     """Give the settings of a learner in words: other settings are another model."""
-    assert model in RECIPES[recipe] or model in MODELS
-    try:
-        return recipe, " ".join(repr(make_model(model, recipe)).split())
-    except (IsonomyError, ImportError):  # an extra is missing: its name is all there is
-        return recipe, model
+    learner = make_model(model, recipe)  # needs no extra: only fitting does
+    with sklearn.config_context(print_changed_only=True):  # whatever the caller has set
+        words = " ".join(repr(learner).split())
+    last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
+    version = getattr(last, "version", None)  # of our own learners, where they count it
+    return (recipe, words) if version is None else (recipe, words, str(version))
 
 
 def _mitigator(spec: str) -> list[str]:

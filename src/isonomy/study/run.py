@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from isonomy._validate import unknown_name
-from isonomy.errors import InputError
 from isonomy.study._guard import Failure
 from isonomy.study.backends import Backend, make_backend
 from isonomy.study.plan import Trial, keys, plan
@@ -23,6 +22,10 @@ from isonomy.study.trial import run_trial
 __all__ = ["Job", "Outcome", "Progress", "pending", "run"]
 
 _TRY_AGAIN = ("failed", "timeout")
+_NO_RECORD = (
+    "The trial gave no record of it: its worker must have the same versions of Isonomy and "
+    "scikit-learn as the process that runs the study."
+)
 
 
 @dataclass(frozen=True)
@@ -150,15 +153,7 @@ def _refuse_others(store: Store, planned: dict[Trial, dict[str, tuple[str, str]]
         for key, (model, label) in named.items()
     ]
     names = ["dataset", "attributes", "model", "mitigator", "repeat", "key"]
-    other = store.conflicts(pd.DataFrame(rows, columns=names))
-    if len(other):
-        one = other.iloc[0]
-        raise InputError(
-            f"A store holds runs of one specification; {str(store.path)!r} has {len(other):,} of "
-            f"these under another one (other settings, data or library versions), such as "
-            f"{one['mitigator']} with {one['model']} on {one['dataset']}/{one['attributes']}: "
-            f"choose another folder."
-        )
+    store.refuse_conflicts(pd.DataFrame(rows, columns=names))
 
 
 def run(
@@ -274,7 +269,7 @@ def _records(
         status, reason = result.status, result.reason
     else:
         given = {record.key: record for record in result}
-        status, reason = "failed", "The trial gave no record of it."
+        status, reason = "failed", _NO_RECORD
     trial = job.trial
     ways = {
         (model, label): study.preparation_of(method)

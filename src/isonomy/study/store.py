@@ -18,7 +18,14 @@ from isonomy.errors import InputError
 from isonomy.metrics import Metric
 from isonomy.search.cache import JsonLinesCache
 from isonomy.study._codec import FIELDS, decode
-from isonomy.study._header import FILE, StudyLike, check_name, read_header, write_header
+from isonomy.study._header import (
+    FILE,
+    StudyLike,
+    check_name,
+    is_unborn,
+    read_header,
+    write_header,
+)
 from isonomy.study._long import SEPARATOR, long_frame
 from isonomy.study._parts import quoted, sql_text
 from isonomy.study._scoring import count_metric
@@ -29,6 +36,9 @@ from isonomy.study.record import RUN, STATUSES, Record
 __all__ = ["Store", "Writer"]
 
 _MANY = 5_000
+_RUNS = (
+    "select dataset, attributes, model, mitigator, repeat, key from runs where repeat is not null"
+)
 
 
 class Store:
@@ -73,7 +83,7 @@ class Store:
             store = cls(folder)
             store.check_study(name)
             return store
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if not is_unborn(folder):
             raise InputError(
                 f"A store must begin in a new or empty folder; {str(path)!r} holds something "
                 "else: choose another."
@@ -128,15 +138,12 @@ class Store:
     def keys(self, status: str | Iterable[str] | None = None) -> set[str]:
         """Give the keys of the records, or of those with some status: what a resume compares."""
         wanted = STATUSES if status is None else (status,) if isinstance(status, str) else status
-        return self.keys_of(list(wanted))
-
-    def keys_of(self, statuses: Sequence[str]) -> set[str]:
-        """Give the keys of the records with one of these statuses."""
-        for status in statuses:
-            if status not in STATUSES:
-                raise unknown_name("status", status, list(STATUSES))
+        statuses = list(wanted)
+        for word in statuses:
+            if word not in STATUSES:
+                raise unknown_name("status", word, list(STATUSES))
         found = self._reader().query(
-            "select key from live where list_contains(?, status)", [list(statuses)]
+            "select key from live where list_contains(?, status)", [statuses]
         )
         return set(found.fetchnumpy()["key"].tolist())
 
@@ -159,6 +166,18 @@ class Store:
         ).df()
         views.connection.execute("drop table planned")
         return found
+
+    def refuse_conflicts(self, planned: pd.DataFrame) -> None:
+        """Raise where the store holds one of the planned runs under another key."""
+        other = self.conflicts(planned)
+        if len(other):
+            one = other.iloc[0]
+            raise InputError(
+                f"A store holds runs of one specification; {str(self.path)!r} has {len(other):,} "
+                f"of these under another one (other settings, data or library versions), such as "
+                f"{one['mitigator']} with {one['model']} on {one['dataset']}/{one['attributes']}: "
+                f"choose another folder."
+            )
 
     def runs(self, where: str | None = None) -> pd.DataFrame:
         """Give one row per record, one column per metric, with time and host.
@@ -278,7 +297,8 @@ class Store:
     def merge(self, *others: "Store | str | os.PathLike[str]") -> int:
         """Take over the records of other stores of the same study, from other machines perhaps.
 
-        A run that is ok here is kept as it is.
+        A run that is ok here is kept as it is. Runs of another specification (other settings, data
+        or library versions) are refused: they would stand beside those that are here.
 
         Returns
         -------
@@ -288,6 +308,7 @@ class Store:
         stores = [other if isinstance(other, Store) else Store.open(other) for other in others]
         for other in stores:
             other.check_study(self.name)
+            self.refuse_conflicts(other._ask(_RUNS).df())
         with self.writer() as writer:
             return sum(writer.take(other._reader(), self.keys("ok")) for other in stores)
 

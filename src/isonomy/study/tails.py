@@ -17,7 +17,7 @@ from isonomy.mitigators.ecd_fair import location
 from isonomy.study.bench import Bench, Outputs
 from isonomy.study.record import split_variant
 from isonomy.study.spec import Method
-from isonomy.tails import cv_test, diagnose
+from isonomy.tails import cv_test, diagnose, fit_gpd
 
 __all__ = ["HORIZONS", "QUANTILES", "SIDES", "run_with_tails", "side_metrics", "tail_metrics"]
 
@@ -50,9 +50,10 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         ``cd_rows``, ``cd_mean``, ``cd_cvar``, ``cd_max`` and ``cd_p0`` to ``cd_p100``;
         ``tail_distinct``, how many different values there are among the 50 largest, and
         ``tail_threshold``, the next one; ``gev_location``, ``gev_scale``, ``gev_shape`` and
-        ``gev_error`` (1.96 standard errors of the location) of the paper's law; ``gpd_scale``,
-        ``gpd_shape`` and its 95 % limits ``gpd_low`` and ``gpd_high`` of the peaks over a
-        threshold, ``level_500`` to ``level_2000``, ``tail_horizon`` (the queries that levels may
+        ``gev_error`` (1.96 standard errors of the location) of the paper's law; ``gpd_scale`` and
+        ``gpd_shape`` of the peaks over a threshold, under the bound of 1; ``gpd_low`` and
+        ``gpd_high``, the 95 % limits of the shape without that bound (under it every tail ends,
+        whatever the data say); ``level_500`` to ``level_2000``, ``tail_horizon`` (the queries that levels may
         be read for, by the rule of :func:`isonomy.tails.diagnose`); ``cv_raw`` and ``cv_residual``, 1 where the
         coefficients of variation pass the paper's test and the correct one. Where no law can be
         fitted its scale and shape are undefined; for the location see
@@ -86,9 +87,12 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         "gpd_shape": none if peaks is None else float(peaks.shape),
     }
     found_of = None if peaks is None else diagnose(peaks, resamples=RESAMPLES)
+    free = none, none
+    if peaks is not None:
+        free = fit_gpd(peaks.sample, threshold=peaks.threshold, n=peaks.n).interval("shape")
     out |= {
-        "gpd_low": none if found_of is None else float(found_of.shape.low),
-        "gpd_high": none if found_of is None else float(found_of.shape.high),
+        "gpd_low": float(free[0]),
+        "gpd_high": float(free[1]),
         "tail_horizon": 0.0 if found_of is None else float(found_of.horizon),
     }
     out |= {f"level_{m}": level.value for m, level in found.levels.items()}

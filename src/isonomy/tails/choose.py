@@ -205,6 +205,10 @@ def choose_threshold(
     candidates = _candidates(x.size, ks)[::-1]
     if rule == "cv":
         candidates = candidates[candidates > 16]
+        if not candidates.size:
+            raise InputError(
+                f"rule='cv' needs a candidate of more than 16 values; {x.size:,} values give none."
+            )
     ordered = np.sort(x)[::-1]
     rng = np.random.default_rng(random_state)
     rows, p_values = [], []

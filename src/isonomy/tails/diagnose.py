@@ -191,7 +191,7 @@ def _kind(fit: TailFit, shape: Interval, level: float, random_state: int | None)
         shape = fit.interval("shape", level=level, random_state=random_state)
         after = f" (without its bound; that ends it at {bound:g} at the latest)"
     said = f"shape {fit.shape:.2f}, {level:.0%} interval {shape.low:.2f} to {shape.high:.2f}"
-    if not fit.converged:
+    if not fit.converged and fit.shape < 0:
         return "finite", (
             f"{said} by bootstrap: the likelihood has no maximum above -1, the tail ends abruptly"
             + after

@@ -135,8 +135,10 @@ def _start(y: Floats, ceiling: Floats) -> Floats:
     best, at, at_shape = np.full(y.shape[0], np.inf), grid[:, 0], np.zeros(y.shape[0])
     for column in range(grid.shape[1]):
         theta = grid[:, column]
-        shape = np.log1p(theta[:, None] * y).mean(axis=1)
-        value = np.log(shape / theta) + shape
+        # a largest value at the bound itself leaves no room below the ceiling: NaN is never better
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shape = np.log1p(theta[:, None] * y).mean(axis=1)
+            value = np.log(shape / theta) + shape
         better = (value < best) & (shape > -0.98)
         best, at = np.where(better, value, best), np.where(better, theta, at)
         at_shape = np.where(better, shape, at_shape)

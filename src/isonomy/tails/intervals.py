@@ -229,9 +229,10 @@ def _delta(flat: Flat, fit: "TailFit", what: str, horizon: float | None) -> tupl
         gradient[:, position] = scale if what == "scale" else 1.0
         centre = {"location": flat.location, "scale": scale, "shape": shape}[what]
     elif what == "endpoint":
-        with np.errstate(divide="ignore"):
-            centre = np.where(shape < 0, flat.location - scale / shape, np.inf)
-        gradient[:, first], gradient[:, first + 1] = -scale / shape, scale / shape**2
+        # an estimate at infinity has no neighbourhood: a symmetric interval does not exist there
+        ends = np.where(shape < 0, shape, np.nan)
+        centre = flat.location - scale / ends
+        gradient[:, first], gradient[:, first + 1] = -scale / ends, scale / ends**2
         gradient[:, :first] = 1.0
     else:
         assert horizon is not None

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from isonomy.tails.estimate import fit_gev, fit_gpd
 from isonomy.tails.fit import TailFit
 from isonomy.tails.gev import solve_gumbel
 from isonomy.tails.profile_gpd import Shape
@@ -41,6 +42,9 @@ class NestedTest(NamedTuple):
 def nested_test(fit: TailFit) -> NestedTest:
     """Test whether the shape of a fitted tail is 0.
 
+    Both laws are fitted by maximum likelihood, whatever estimator the fit used, and without the
+    bound of its support: a law of shape 0 has no end, and would not be nested in one that must.
+
     Examples
     --------
     >>> from isonomy.tails import fit_gpd
@@ -48,6 +52,7 @@ def nested_test(fit: TailFit) -> NestedTest:
     >>> test.law, bool(test.p_value > 0.5)
     ('exponential', True)
     """
+    fit = _by_likelihood(fit)
     sample = fit.sample.reshape(-1, fit.sample.shape[-1])
     size = sample.shape[1]
     good = np.asarray(fit.converged).ravel()
@@ -83,3 +88,13 @@ def nested_test(fit: TailFit) -> NestedTest:
     return NestedTest(
         law, shaped(location), shaped(scale), shaped(simple), shaped(statistic), shaped(p_value)
     )
+
+
+def _by_likelihood(fit: TailFit) -> TailFit:
+    """Give the free maximum-likelihood fit of the same sample."""
+    if fit.family == "gev":
+        return fit_gev(fit.sample) if np.any(np.ravel(fit.method) == "moments") else fit
+    other = np.ravel(fit.converged) & (np.ravel(fit.method) != "ml")
+    if fit.upper is None and not other.any():
+        return fit
+    return fit_gpd(fit.sample, threshold=fit.threshold, n=fit.n)

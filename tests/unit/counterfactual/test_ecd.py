@@ -254,3 +254,18 @@ def test_errors(people: pd.DataFrame, logistic) -> None:
         )
     with pytest.raises(InputError, match="Horizons"):
         counterfactual_discrimination(logistic, people, "sex", favorable="yes", horizons=[])
+
+
+def test_the_label_change_shown_is_that_of_the_group_shown() -> None:
+    """A third group turns the decision around, but is not the one that would serve best."""
+    X = pd.DataFrame({"race": list("abc") * 20, "skill": np.linspace(0.0, 0.02, 60)})
+    shift = {"a": 0.55, "b": 0.7, "c": 0.3}
+    report = counterfactual_discrimination(
+        lambda X: X["race"].map(shift).to_numpy() + X["skill"].to_numpy(), X, "race", resamples=0,
+        worst=60,
+    )  # fmt: skip
+    of_a = report.worst[report.worst["group"] == "a"]
+    assert (of_a["counterfactual"] == "b").all()
+    assert not of_a["label_changes"].any()
+    assert report.group("a").flip_rate.value == 1.0  # some other group would change it
+    assert report.worst.loc[report.worst["group"] == "c", "label_changes"].all()

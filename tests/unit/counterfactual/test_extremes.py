@@ -1,5 +1,8 @@
 """The numbers of one group against known laws, by hand, and in degenerate cases."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -124,3 +127,14 @@ def test_seeds_and_no_resamples() -> None:
     bare = extremes(x, resamples=0)
     assert np.isnan(bare.location.low)
     assert bare.levels[500].value == extremes(x).levels[500].value
+
+
+def test_a_chosen_threshold_whose_tail_is_degenerate(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.append(np.linspace(0.0, 0.3, 397), [0.31] * 3)
+    chosen = SimpleNamespace(k=20)
+    assert extremes(values, resamples=0).fit is not None  # 3 of 50 are no attained maximum ...
+    module = sys.modules[extremes.__module__]  # the package gives the function under its name
+    monkeypatch.setattr(module, "choose_threshold", lambda x, upper: chosen)
+    found = extremes(values, k="auto", resamples=0)  # ... 3 of 20 are
+    assert found.fit is None
+    assert "attained by 3 of 20" in found.reason

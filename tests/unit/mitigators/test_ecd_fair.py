@@ -103,6 +103,19 @@ def test_a_stopped_search_resumes_without_fitting_again(tmp_path: Path, rows: An
     assert Tilted.fits == before + 1 + 6
 
 
+def test_a_cache_of_a_smaller_slack_does_not_refuse_for_a_larger_one(
+    tmp_path: Path, rows: Any
+) -> None:
+    X, y, s = rows
+    cache = JsonLinesCache(tmp_path / "ecd.jsonl")
+    small = search(metric="acd", slack=0.08, cache=cache).fit(X, y, sensitive_features=s)
+    assert small.best_ == {"tilt": 0.1}
+    large = search(metric="acd", slack=1.0, cache=cache).fit(X, y, sensitive_features=s)
+    fresh = search(metric="acd", slack=1.0).fit(X, y, sensitive_features=s)
+    assert large.best_ == fresh.best_ == {"tilt": 0.0}
+    assert large.trials_.equals(fresh.trials_)
+
+
 def test_extremes_are_taken_from_the_rows_asked_for(rows: Any) -> None:
     """A learner that knows the rows it was fitted on treats them otherwise."""
 

@@ -30,6 +30,11 @@ def test_undefined_resamples_are_left_out_and_infinite_ones_kept() -> None:
     low, high = percentile_interval(np.array([0.0] * 50 + [np.inf] * 50))
     assert (low, high) == (0.0, np.inf)
     assert np.isnan(percentile_interval(np.array([np.nan, np.nan]))).all()
+    # the quarter falls on a value whose neighbour is infinite
+    assert percentile_interval(np.array([0.0, 1.0, np.inf, np.inf, np.inf]), level=0.5) == (
+        1.0,
+        np.inf,
+    )
 
 
 def test_level() -> None:

@@ -25,6 +25,12 @@ def test_plain_numbers_by_hand() -> None:
     ]
 
 
+def test_equal_infinities_tie() -> None:
+    found = win_tie_loss([[np.inf, np.inf], [np.inf, 1.0]], labels="ab", test=None)
+    assert found.ties.tolist() == [[0, 1], [1, 0]]
+    assert found.wins.tolist() == [[0, 1], [0, 0]]
+
+
 def test_smaller_may_win() -> None:
     ranks = [[1, 2], [1, 1], [2, 1], [1, 3]]
     found = win_tie_loss(ranks, labels=["new", "old"], test=None, larger_is_better=False)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from isonomy.studies._bench_measure import ranked
 from isonomy.studies._bench_verdict import (
     Change,
     MethodVerdict,
@@ -85,6 +86,19 @@ def test_methods_of_other_repeats_are_not_compared_in_pairs() -> None:
     found = recommend([method("a", 0.05), method("b", 0.01, by_repeat=STEADY[:7])])
     assert found.apart is None
     assert "same repeats" in found.why
+
+
+def test_as_many_repeats_but_other_ones_are_no_pairs() -> None:
+    """One method failed in the first repeat, the other in the last: eight each, seven in common."""
+    first = method("a", 0.05, repeats=tuple(range(1, 9)))
+    second = method("b", 0.01, repeats=tuple(range(8)))
+    found = recommend([first, second])
+    assert (found.method, found.runner_up, found.apart) == ("a", "b", None)
+    assert "same repeats" in found.why
+    critical, groups = ranked([first, second, method("c", 0.02, repeats=second.repeats)])
+    assert critical is None  # two are left that met the same splits
+    assert groups is not None
+    assert set(groups.labels) == {"b", "c"}
 
 
 def test_a_constant_predictor_is_of_no_use_whatever_its_region() -> None:

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.errors import InputError
+from isonomy.errors import InputError, UnknownName
 from isonomy.studies import _monjezi_printed as printed
 from isonomy.studies import load_study, monjezi_2025
 from isonomy.studies._monjezi_cases import task_of
+from isonomy.studies._monjezi_generated import generator_records
 from isonomy.study import Record, combine, records_frame
 from isonomy.study.tails import side_metrics
 
@@ -327,3 +328,9 @@ def test_frames_without_the_study_are_refused() -> None:
         monjezi_2025.table3(other)
     with pytest.raises(InputError, match="run_generators"):
         monjezi_2025.fig3(other)
+
+
+def test_a_parameter_that_no_generator_has_is_refused() -> None:
+    records = generator_records(["german sex"], ["independent", "tvae"], epochs=5)
+    with pytest.raises(UnknownName, match="epochs"):
+        next(records)

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,16 @@ def test_functions_of_a_script_travel() -> None:
     factor = 3
     guard = Guard(lambda k: [factor * k], seconds=60)
     assert guard(4) == [12]
+
+
+def test_threads_of_one_worker_do_not_share_a_process() -> None:
+    """Threads of BLAS are set for a whole process: the first trial to end would free them."""
+    guard = Guard(workloads().work)
+    with ThreadPoolExecutor(3) as pool:
+        pids = [found[0][0] for found in pool.map(guard, [("pid", k) for k in range(3)])]
+    assert len(set(pids)) > 1
+    assert sum(pid == os.getpid() for pid in pids) == 1
+    assert guard(("pid", 3)) == [(os.getpid(),)]  # and here again, once nobody else is
 
 
 def test_memory_of_a_process() -> None:

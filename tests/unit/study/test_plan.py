@@ -1,9 +1,12 @@
 """Trials in an order that serves a stopped study, and keys that change with what matters."""
 
 import pytest
+import sklearn
 
 from isonomy.mitigators import MITIGATORS
+from isonomy.networks import NetworkClassifier
 from isonomy.study import Source, Study, Trial, keys, plan
+from isonomy.study.plan import _settings
 
 TRIAL = Trial("german", "sex", 1)
 
@@ -86,6 +89,26 @@ def test_repeat_task_and_version_are_in_the_key(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(MITIGATORS["reweighing"], "version", "2")
     assert key_of(given) != before
     assert key_of(given, "unmitigated") == key_of(study(), "unmitigated")
+
+
+def test_version_of_a_network_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    def key(model: str) -> str:
+        _settings.cache_clear()
+        return next(iter(keys(study(models=[model]), TRIAL)))
+
+    before, plain = key("dl"), key("lr")
+    monkeypatch.setattr(NetworkClassifier, "version", "another")
+    assert key("dl") != before
+    assert key("lr") == plain
+    _settings.cache_clear()
+
+
+def test_how_scikit_learn_prints_is_not_in_the_key() -> None:
+    _settings.cache_clear()
+    before = key_of(study())
+    with sklearn.config_context(print_changed_only=False):
+        _settings.cache_clear()
+        assert key_of(study()) == before
 
 
 def test_the_scikit_learn_of_the_day_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from isonomy.study import Record, records_frame
 from isonomy.study._log import batch_line, read_batches
 from isonomy.study._parts import list_parts
 from isonomy.study.record import check_frame
-from isonomy.study.store import Store
+from isonomy.study.store import Store, Writer
 from isonomy.testing import check_store
 from isonomy.tradeoff.joint import JointCounts
 from tests.unit.study.engines import same_frame
@@ -252,6 +252,40 @@ def test_a_kill_while_compacting_keeps_every_record_once(tmp_path: Path) -> None
     assert not list((store.path / "parts").glob("*.part"))
 
 
+def test_a_kill_while_a_store_is_made_can_be_made_good(tmp_path: Path) -> None:
+    for step, left in enumerate(([], ["parts"], ["parts", "store.json.part"])):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        for name in left:
+            if name == "parts":
+                (folder / name).mkdir()
+            else:
+                (folder / name).write_text('{"isonomy_st')
+        with Store.create(folder, "demo").writer() as writer:
+            writer.append(trial(0))
+        assert len(Store.open(folder)) == 2
+    (tmp_path / "0" / "store.json").unlink()  # records without a header are not a beginning
+    with pytest.raises(InputError, match="new or empty folder"):
+        Store.create(tmp_path / "0", "demo")
+
+
+def test_a_writer_that_fails_to_compact_lets_go_of_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log is closed by then: closing it again must not keep the lock, nor hide the reason."""
+    store = filled(tmp_path / "s", 3, segment=1)
+
+    def full(self: Writer, select: str, first: int, last: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Writer, "_shard", full)
+        with pytest.raises(OSError, match="No space"):
+            store.compact()
+    store.compact()
+    assert len(Store.open(store.path)) == 6
+
+
 def test_a_full_disk_leaves_no_half_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = filled(tmp_path / "s", 1)
     real = os.write
@@ -395,6 +429,12 @@ def test_merge_of_two_machines(tmp_path: Path) -> None:
     assert set(here.runs("mitigator = 'reweighing' and repeat = 0")["host"]) == {"here"}
     with pytest.raises(InputError, match="holds 'other', not 'demo'"):
         here.merge(Store.create(tmp_path / "other", "other"))
+    changed = Store.create(tmp_path / "changed", "demo")
+    with changed.writer() as writer:
+        writer.append([record("later", 2, key="of-another-seed"), record("new", 5)])
+    with pytest.raises(InputError, match=r"has 1 of these under another one .* such as later"):
+        here.merge(changed)
+    assert len(here) == 8
 
 
 @pytest.mark.parametrize("name", ["runs.parquet", "runs.csv"])

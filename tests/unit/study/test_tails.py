@@ -7,8 +7,10 @@ from isonomy.counterfactual.extremes import extremes
 from isonomy.data import load, make_splits, prepare
 from isonomy.mitigators import Reweighing
 from isonomy.models import make_model
+from isonomy.studies._monjezi_cases import _evidence
 from isonomy.study import Study, Trial, keys, run_trial
 from isonomy.study.tails import HORIZONS, SIDES, side_metrics, tail_metrics
+from isonomy.tails import gpd_quantile
 
 NAME = "synthetic(n=1500)"
 
@@ -95,3 +97,12 @@ def test_joined_splits_have_the_same_test_rows() -> None:
         np.testing.assert_array_equal(a.test, b.test)
         np.testing.assert_array_equal(np.concatenate([a.train, a.validation]), b.train)
         assert b.validation is None
+
+
+@pytest.mark.parametrize(("shape", "kind"), [(0.0, "I"), (0.4, "II"), (-0.5, "III")])
+def test_the_type_of_a_bounded_tail_is_what_its_values_say(shape: float, kind: str) -> None:
+    """Under the bound of 1 every tail ends; the limits that decide the type are without it."""
+    values = gpd_quantile((np.arange(3000) + 0.5) / 3000, 0.01, shape)
+    told = side_metrics(values)
+    assert told["gpd_shape"] < 0
+    assert _evidence(told["gpd_low"], told["gpd_high"]) == kind

@@ -135,3 +135,8 @@ def test_when_nothing_fits_the_choice_says_so() -> None:
         choose_threshold(steps, rule="eye")
     with pytest.raises(InputError, match="Every k must lie"):
         choose_threshold(steps, ks=[1])
+
+
+def test_too_few_values_for_the_cv_rule() -> None:
+    with pytest.raises(InputError, match="more than 16"):
+        choose_threshold(np.random.default_rng(0).exponential(size=15), rule="cv")

@@ -11,6 +11,7 @@ from isonomy.tails import (
     fit_gpd,
     goodness,
     gpd_quantile,
+    nested_test,
     peaks_over_threshold,
     published_type,
     tail_test,
@@ -172,3 +173,23 @@ def test_published_types() -> None:
 def test_a_batch_is_not_diagnosed() -> None:
     with pytest.raises(InputError, match="One fit"):
         diagnose(fit_gpd(np.stack([tail(0.0, 50)])))
+
+
+@pytest.mark.parametrize("method", ["auto", "moments", "zhang_stephens"])
+def test_the_exponential_law_is_tested_without_the_bound_and_by_likelihood(method: str) -> None:
+    heavy = gpd_quantile((np.arange(200) + 0.5) / 200, 0.02, 0.4)
+    free = nested_test(fit_gpd(heavy))
+    assert free.p_value < 0.01
+    held = fit_gpd(heavy, upper=1.0, method=method)
+    assert nested_test(held).p_value == pytest.approx(free.p_value, rel=1e-6)
+
+
+def test_the_gumbel_law_is_tested_by_likelihood() -> None:
+    values = np.random.default_rng(0).gumbel(size=100)
+    by_moments = nested_test(fit_gev(values, method="moments"))
+    assert by_moments.p_value == pytest.approx(nested_test(fit_gev(values)).p_value, rel=1e-6)
+
+
+def test_a_largest_value_at_the_bound_itself_is_fitted_without_a_warning() -> None:
+    values = np.append(gpd_quantile((np.arange(60) + 0.5) / 60, 0.05, 0.3), 1.0)
+    assert diagnose(fit_gpd(values, upper=1.0), resamples=19).type == "heavy"

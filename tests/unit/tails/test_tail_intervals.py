@@ -342,3 +342,9 @@ def test_degenerate_samples_have_no_interval() -> None:
     low, high = fit.interval("shape")
     assert np.isnan([low[0], high[0]]).all()
     assert np.isfinite([low[1], high[1]]).all()
+
+
+def test_the_delta_method_knows_no_end_at_infinity() -> None:
+    heavy = fit_gpd(gpd_quantile((np.arange(50) + 0.5) / 50, 1.0, 0.2))
+    assert heavy.endpoint() == np.inf
+    assert np.isnan(heavy.interval("endpoint", method="delta")).all()
