@@ -299,9 +299,10 @@ def recommend(
     ran = {(v.by_repeat.size, v.repeats) for v in worth}
     known = all(np.isfinite(v.by_repeat).all() for v in worth)
     if len(ran) > 1 or not known or best.by_repeat.size < FEWEST:
+        runs = best.by_repeat.size
         told = (
-            f"{best.by_repeat.size} repeats are too few to tell methods apart; {FEWEST} are the "
-            "least, 10 or more serve better"
+            f"{runs} repeat{'s are' if runs > 1 else ' is'} too few to tell methods apart; {FEWEST} "
+            "are the least, 10 or more serve better"
         )
         if best.by_repeat.size >= FEWEST:
             told = "the methods did not run in the same repeats"
