@@ -255,11 +255,15 @@ class Dask(Backend):
         fill()
         while running:
             future = next(stream)
+            if future.status not in ("finished", "error", "cancelled"):
+                # its worker ended before the result was fetched: the scheduler does it again
+                stream.add(future)
+                continue
             item, times = running.pop(future)
-            error = None if future.status == "finished" else _dask_error(future)
+            result, error = _dask_result(future)
             if error is None:
-                yield item, future.result()
-            elif not _lost_by_dask(distributed, future, error):
+                yield item, result
+            elif not isinstance(error, distributed.scheduler.KilledWorker):
                 yield item, Failure("failed", words(error))
             elif times < 2:
                 submit(item, times + 1)
@@ -270,21 +274,17 @@ class Dask(Backend):
                 fill()
 
 
-def _dask_error(future: Any) -> BaseException:
-    if future.status == "error":
-        error = future.exception()
-        assert isinstance(error, BaseException)
-        return error
-    return RuntimeError(f"The future is {future.status}.")
-
-
-def _lost_by_dask(distributed: Any, future: Any, error: BaseException) -> bool:
-    if future.status == "cancelled":
-        raise InputError(
-            "The Dask cluster must stay until the study is done; it let go of its trials: what is "
-            "done is kept, run the study again to go on."
-        )
-    return isinstance(error, distributed.scheduler.KilledWorker)
+def _dask_result(future: Any) -> tuple[Any, Exception | None]:
+    """Give what a trial gave, or the error with which it, or its worker, ended."""
+    try:
+        return future.result(), None
+    except Exception as error:
+        if future.status == "cancelled":
+            raise InputError(
+                "The Dask cluster must stay until the study is done; it let go of its trials: "
+                "what is done is kept, run the study again to go on."
+            ) from None
+        return None, error
 
 
 @BACKENDS.register("ray")

@@ -97,6 +97,53 @@ def test_dask_cluster_that_is_already_there(dask_cluster: str, tmp_path: Path) -
         assert found[item] == workloads().work(item)
 
 
+class Lost:
+    """A Dask future whose result went down with its worker before it was fetched."""
+
+    def __init__(self, call: Any, item: Any) -> None:
+        self.call, self.item, self.status = call, item, "lost"
+
+    def result(self) -> Any:
+        assert self.status == "finished"
+        return self.call(self.item)
+
+
+class Again:
+    """The client and the stream of a scheduler that does what was lost a second time."""
+
+    loop = None
+
+    def __init__(self) -> None:
+        self.queue: list[Lost] = []
+        self.added: Counter[Any] = Counter()
+
+    def as_completed(self, loop: Any) -> "Again":
+        return self
+
+    def nthreads(self) -> dict[str, int]:
+        return {"worker": 1}
+
+    def submit(self, call: Any, item: Any, **options: Any) -> Lost:
+        return Lost(call, item)
+
+    def add(self, future: Lost) -> None:
+        self.added[future.item] += 1
+        if self.added[future.item] == 2:
+            future.status = "finished"
+        self.queue.append(future)
+
+    def __next__(self) -> Lost:
+        return self.queue.pop(0)
+
+
+def test_a_result_that_dask_lost_on_its_way_is_waited_for() -> None:
+    fake = Again()
+    backend = make_backend("dask")
+    found = dict(backend._stream(fake, fake, backend.guard(workloads().work), ORDINARY))
+    assert found == {item: workloads().work(item) for item in ORDINARY}
+    assert set(fake.added.values()) == {2}
+
+
 def test_ray_that_the_caller_has_started() -> None:
     ray = pytest.importorskip("ray")
     with engine("ray"):
