@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from isonomy.errors import InputError
-from isonomy.study import Store
+from isonomy.study import Store, Study, plan, run_trial
 
 TOML = """
 name = "mine"
@@ -179,3 +180,14 @@ def test_a_mistake_ends_with_code_2(ran: Path) -> None:
     done = command(ran, "status", "nothing", code=2)
     assert done.stderr.startswith("isonomy: A store is a folder")
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_of_other_versions_still_tells_its_status(tmp_path: Path) -> None:
+    study = Study("mine", ["synthetic(n=200)/group"], ["lr"], ["unmitigated"], repeats=1)
+    records = run_trial(study, plan(study)[0])
+    store = Store.create(tmp_path / "mine", study)
+    with store.writer() as writer:
+        writer.append([replace(record, key="of-another-version") for record in records])
+    told = " ".join(inside(tmp_path, "status", "mine").split())
+    assert "1 ok" in told
+    assert "can be read, but not added to" in told

@@ -173,7 +173,8 @@ def status_command(
     check_writable(json_file)
     store = open_store(folder)
     study = _study_of(store)
-    jobs, named = pending(study, store)
+    jobs, named = pending(study, store, refuse=False)
+    stale = _stale(study, store)
     missing = sum(len(job.only) for job in jobs)
     trials = len(plan(study))
     statuses = dict(
@@ -199,7 +200,9 @@ def status_command(
             table.add_row(*(escape(str(cell)) for cell in row))
         screen.print()
         screen.print(table)
-    if jobs:
+    if stale:
+        screen.print(f"\n[yellow]Note[/yellow] {escape(stale)}", soft_wrap=True)
+    elif jobs:
         screen.print(f"\nTo go on: isonomy study resume {store.path}")
     if json_file:
         write_json(
@@ -216,6 +219,17 @@ def status_command(
                 "fit_cpu_seconds": float(spent["fit"]),
             },
         )
+
+
+def _stale(study: "Study", store: "Store") -> str:
+    """Say why a run cannot go on: what it holds was made by other versions or settings."""
+    from isonomy.study.run import pending
+
+    try:
+        pending(study, store)
+    except InputError as error:
+        return f"What is held can be read, but not added to. {error}"
+    return ""
 
 
 @study_app.command("query")

@@ -119,7 +119,7 @@ class Outcome:
 
 
 def pending(
-    study: Study, store: Store, *, retry: Iterable[str] = ()
+    study: Study, store: Store, *, retry: Iterable[str] = (), refuse: bool = True
 ) -> tuple[list[Job], dict[str, tuple[str, str]]]:
     """Give what is missing of a study, and (model, label) of every planned key.
 
@@ -129,13 +129,17 @@ def pending(
     store : Store
     retry : iterable of str
         Statuses that do not count as done: ``failed``, ``timeout``.
+    refuse : bool
+        Whether to raise where the store holds planned runs under another key, which is what
+        happens after an upgrade of scikit-learn.
     """
     again = tuple(retry)
     for status in again:
         if status not in _TRY_AGAIN:
             raise unknown_name("status to try again", status, _TRY_AGAIN)
     planned = {trial: keys(study, trial) for trial in plan(study)}
-    _refuse_others(store, planned)
+    if refuse:
+        _refuse_others(store, planned)
     done = store.keys([s for s in STATUSES if s not in again])
     jobs = [
         Job(trial, frozenset(named.keys() - done))
