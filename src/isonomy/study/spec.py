@@ -107,6 +107,8 @@ class Method:
     def __post_init__(self) -> None:
         if not self.label:
             object.__setattr__(self, "label", self.mitigator)
+        pairs = self.options.items() if isinstance(self.options, Mapping) else self.options
+        object.__setattr__(self, "options", tuple((k, _frozen(v)) for k, v in pairs))
         name, given = split_variant(self.mitigator)
         if name == MUTATION:
             for key in given:
@@ -135,9 +137,6 @@ class Method:
             given["models"] = tuple(given["models"])
         if given.get("tasks") is not None:
             given["tasks"] = tuple(map(Task.of, given["tasks"]))
-        pairs = given.get("options", {})
-        pairs = pairs.items() if isinstance(pairs, Mapping) else pairs
-        given["options"] = tuple((k, _frozen(v)) for k, v in pairs)
         return cls(**given)
 
     @property

@@ -216,3 +216,9 @@ def test_the_packaged_studies_survive_their_files(name: str) -> None:
 def test_an_unknown_study_is_one_sentence() -> None:
     with pytest.raises(UnknownName, match="did you mean 'chen_2022'"):
         load_study("chen_2023")
+
+
+def test_a_method_with_lists_among_its_options_can_be_hashed() -> None:
+    one = Method("op", "optimized_preprocessing", options={"clist": [1.0, 2.0]})  # type: ignore[arg-type]
+    assert one.options == (("clist", (1.0, 2.0)),)
+    assert hash(one) == hash(Method("op", "optimized_preprocessing", options=one.options))
