@@ -148,6 +148,8 @@ def test_files_that_cannot_be_judged(jobs: Path, tmp_path: Path) -> None:
         run(str(tiny), "--sensitive", "sex", *FILE)
     with pytest.raises(InputError, match="must be left out"):
         run("synthetic", "--sensitive", "group", "--label", "y")
+    with pytest.raises(InputError, match="folder that can be written"):
+        run(str(jobs), "--sensitive", "sex", *FILE, "--out", str(one / "below-a-file"))
 
 
 # ---------------------------------------------------------------------- stopped and continued

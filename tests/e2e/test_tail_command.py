@@ -178,6 +178,7 @@ def test_degenerate_models_get_a_plain_sentence(place: Path) -> None:
     done = run(*options(place, "constant.joblib"), "--trust")
     assert "The model gives every row the score" in done.stdout
     assert "none fitted" in done.stdout
+    assert "worst individuals" not in done.stdout  # nobody is
     done = run(*options(place, "stump.joblib"), "--trust")
     assert "rows shows the same value" in done.stdout.replace("\n", " ")
 

@@ -193,7 +193,7 @@ def status_command(
         f"{len(named) - missing:,} of {len(named):,} records"
     )
     held = ", ".join(f"{n:,} {status}" for status, n in statuses.items()) or "nothing yet"
-    screen.print(f"{held}; {spent['cpu'] / 3600:.2f} CPU hours, {spent['fit'] / 3600:.2f} in fits")
+    screen.print(f"{held}; CPU: {_spent(spent['cpu'])}, {_spent(spent['fit'])} of it in fits")
     if len(reasons):
         table = Table("status", "method", "model", "runs", "reason", box=None, padding=(0, 2, 0, 0))
         for row in reasons[["status", "mitigator", "model", "n", "reason"]].values.tolist():
@@ -395,16 +395,20 @@ def orderly_end() -> Iterator[None]:
 def _tell(screen: "Console", outcome: "Outcome") -> None:
     came = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
     screen.print(
-        f"{outcome.done:,} trials in {outcome.seconds:,.0f} s; new records: {came}; "
+        f"{outcome.done:,} {'trial' if outcome.done == 1 else 'trials'} in {outcome.seconds:,.0f} s; new records: {came}; "
         f"{outcome.kept:,} were there before"
     )
     if outcome.cpu:
-        ratio = f" ({outcome.cpu / outcome.fit_cpu:.2f} times)" if outcome.fit_cpu else ""
         screen.print(
-            f"CPU: {outcome.cpu:,.1f} s in trials, {outcome.fit_cpu:,.1f} s of them in fits{ratio}"
+            f"CPU: {_spent(outcome.cpu)} in trials, {_spent(outcome.fit_cpu)} of them in fits"
         )
     if outcome.advice:
         screen.print(f"[yellow]Interrupted.[/yellow] {outcome.advice}")
+
+
+def _spent(seconds: float) -> str:
+    """Write a time in the unit in which it can be read: a small run is no 0.00 hours."""
+    return f"{seconds:,.1f} s" if seconds < 3600 else f"{seconds / 3600:,.2f} h"
 
 
 def _cell(value: Any) -> str:

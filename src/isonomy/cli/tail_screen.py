@@ -51,7 +51,7 @@ def show(
         screen.print(f"[yellow]Note[/yellow] {escape(note)}")
     for g, sample in zip(report.groups, samples, strict=False):
         screen.print(f"[cyan]{escape(g.name)}[/cyan] {escape(sample.sentence())}")
-    if len(report.worst):
+    if report.worst["cd"].any():  # nobody is the worst where no score moves
         screen.print()
         screen.print(_people(report, screen.width))
     if report.found is not None:
@@ -148,7 +148,8 @@ def _people(report: "EcdReport", width: int) -> Any:
             _three(line["cd"]),
             escape(who if len(who) <= room else who[: room - 1] + "…"),
         )
-    table.caption, table.caption_justify = "! the predicted label changes", "left"
+    if report.worst["label_changes"].any():
+        table.caption, table.caption_justify = "! the predicted label changes", "left"
     return table
 
 

@@ -268,6 +268,12 @@ def _sentence(numbers: Extremes, pairs: Pairs, mine: NDArray[np.bool_]) -> str:
     return numbers.reason
 
 
+def _passes(part: GroupReport) -> bool:
+    """Tell whether a fitted level says more than the exact maximum allows: it knows no bound but 1."""
+    ends = [end for level in part.extremes.levels.values() for end in (level.value, level.high)]
+    return part.exact is not None and bool(np.nanmax(ends) > part.exact.anywhere + ROUNDING)
+
+
 def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
     out = []
     for p in parts:
@@ -281,6 +287,11 @@ def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
             out.append(
                 f"The tail of {p.name} ends abruptly, as it must for a linear-logistic model: "
                 f"read the exact maximum, not the fitted law."
+            )
+        elif p.exact is not None and e.fit is not None and _passes(p):
+            out.append(
+                f"The fitted levels of {p.name}, or their intervals, pass its exact maximum, "
+                f"{round(p.exact.anywhere, 9) + 0.0:.4g}, which no row can: read the exact maximum."
             )
         if e.rows < FEWEST_ROWS and max(e.levels) > e.rows:
             out.append(

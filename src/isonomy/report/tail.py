@@ -158,7 +158,8 @@ def tail_page(reports: "Sequence[EcdReport]", *, title: str) -> str:
             "levels": levels_svg(r),
             "qq": [(g.name, qq_svg(g)) for g in r.groups if g.extremes.fit is not None],
             "columns": [str(c) for c in r.worst.columns[7:]],
-            "worst": r.worst.to_dict("records"),
+            # nobody is the worst where no score moves
+            "worst": r.worst.to_dict("records") if r.worst["cd"].any() else [],
             "found": None if r.found is None else r.found.frame().head(10).to_dict("records"),
         }
         for r in reports

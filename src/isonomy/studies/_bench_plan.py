@@ -276,7 +276,13 @@ def _quarters(values: "pd.Series[Any]") -> "pd.Series[Any]":
 def _written(table: pd.DataFrame, path: Path) -> Path:
     import duckdb
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The runs must go to a folder that can be written; {str(path.parent)!r}: "
+            f"{error.strerror}: choose another with --out."
+        ) from None
     plain = table.reset_index(drop=True)
     partial = path.with_name(path.name + ".part")
     with duckdb.connect() as connection:

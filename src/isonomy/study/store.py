@@ -88,8 +88,14 @@ class Store:
                 f"A store must begin in a new or empty folder; {str(path)!r} holds something "
                 "else: choose another."
             )
-        (folder / "parts").mkdir(parents=True, exist_ok=True)
-        write_header(folder, name, "" if isinstance(study, str) else study.toml())
+        try:
+            (folder / "parts").mkdir(parents=True, exist_ok=True)
+            write_header(folder, name, "" if isinstance(study, str) else study.toml())
+        except OSError as error:
+            raise InputError(
+                f"A store must be in a folder that can be written; {str(path)!r}: "
+                f"{error.strerror}: choose another."
+            ) from None
         return cls(folder)
 
     @classmethod

@@ -529,3 +529,9 @@ def test_check_store_finds_what_is_wrong(tmp_path: Path) -> None:
         writer.append([sound(1, accuracy=0.123)])
     with pytest.raises(AssertionError, match="accuracy"):
         check_store(store)
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="folder that can be written"):
+        Store.create(tmp_path / "file" / "store", "mine")
