@@ -313,4 +313,5 @@ def _table(screen: "Console", found: "Benchmark", section: "Section") -> None:
 
 
 def _sure(verdict: "MethodVerdict") -> str:
-    return "" if verdict.worth != verdict.worth else f"{verdict.worth:.0%}"
+    # cut, not rounded: 94.6 % is not the 95 % that makes a method worth it
+    return "" if verdict.worth != verdict.worth else f"{int(100 * verdict.worth + 1e-9)}%"

@@ -309,7 +309,10 @@ class OptimizedPreprocessing(PreProcessor):
             else:
                 found, unique = pd.factorize(values, sort=True)
                 if (found < 0).any():
-                    raise InputError(f"Column {name!r} must have no missing values.")
+                    raise NotApplicable(
+                        f"Optimized pre-processing enumerates the values of its columns; {name!r} "
+                        f"has missing ones: fill them first, or name other columns=."
+                    )
                 levels = unique.tolist()
             self.levels_.append(levels)
             codes.append(found)

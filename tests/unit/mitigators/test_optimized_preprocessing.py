@@ -212,3 +212,11 @@ def test_end_to_end_with_words_and_the_default_learner(people) -> None:
         X.drop(columns="note")
     )
     assert np.mean(labels == y) > 0.7
+
+
+def test_missing_values_make_it_not_applicable() -> None:
+    X = pd.DataFrame({"g": [0, 1] * 4, "level": ["a", None, "b", "a"] * 2})
+    with pytest.raises(NotApplicable, match="'level' has missing ones"):
+        OptimizedPreprocessing(sensitive_columns="g").fit(
+            X, [0, 1, 1, 0] * 2, sensitive_features=X["g"]
+        )
