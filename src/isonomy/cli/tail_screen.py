@@ -1,5 +1,6 @@
 """A tail report on the screen: groups side by side, the worst individuals, what a search found."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -16,7 +17,7 @@ def show(
     report: "EcdReport",
     screen: "Console",
     title: str,
-    samples: "list[TailSample]" = (),  # type: ignore[assignment]
+    samples: "Sequence[TailSample]" = (),
 ) -> None:
     """Print a report as tables."""
     from rich.table import Table

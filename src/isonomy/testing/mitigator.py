@@ -1,12 +1,9 @@
-"""Contracts that our own mitigators, datasets and stores keep, and that a plug-in can test."""
+"""The contract of a mitigator."""
 
 import pickle
-import shutil
-import tempfile
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,25 +14,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from isonomy.data import Dataset, load, make_splits, prepare
 from isonomy.errors import InputError, IsonomyWarning, NotApplicable
 from isonomy.mitigators import BaseMitigator
 from isonomy.mitigators.base import STAGES
-from isonomy.study import Store
-from isonomy.study.measure import count_metrics, measure_counts
-from isonomy.study.record import COLUMNS, check_frame, records_frame
 
-__all__ = [
-    "DATASET_CHECKS",
-    "MITIGATOR_CHECKS",
-    "STORE_CHECKS",
-    "check_dataset",
-    "check_mitigator",
-    "check_store",
-]
-
-
-# ---- mitigators ---------------------------------------------------------------------------------
+__all__ = ["MITIGATOR_CHECKS", "check_mitigator"]
 
 
 def check_mitigator(mitigator: BaseMitigator) -> None:
@@ -321,213 +304,3 @@ MITIGATOR_CHECKS: dict[str, Callable[[BaseMitigator], None]] = {
     )
 }
 """The clauses of the contract by name; ``check_mitigator`` runs them all."""
-
-# ---- end of mitigators --------------------------------------------------------------------------
-
-
-# ---- datasets -----------------------------------------------------------------------------------
-
-
-def check_dataset(dataset: Dataset | str) -> None:
-    """Raise AssertionError unless a dataset keeps the whole contract.
-
-    Parameters
-    ----------
-    dataset : Dataset or str
-        A dataset, or the name of one on the shelf.
-
-    Examples
-    --------
-    >>> check_dataset("synthetic")
-    """
-    given = load(dataset) if isinstance(dataset, str) else dataset
-    for check in DATASET_CHECKS.values():
-        check(given)
-
-
-def _says_where_it_comes_from(d: Dataset) -> None:
-    for field in ("title", "source", "licence", "citation", "version"):
-        assert getattr(d.info, field).strip(), f"info.{field} is empty"
-    assert d.info.caveats, "a dataset without a caveat has not been looked at"
-    assert all(c.strip().endswith(".") for c in d.info.caveats), "a caveat is a sentence"
-    assert set(d.info.rules) == set(d.attributes), "every attribute has its rule in words"
-    for name, digits in d.info.sha256.items():
-        assert len(digits) == 64, name
-        assert set(digits) <= set("0123456789abcdef"), name
-
-
-def _keeps_its_columns_apart(d: Dataset) -> None:
-    columns = [*d.X.columns, *([] if d.aside is None else d.aside.columns)]
-    assert len(columns) == len(set(columns)), "a column appears twice"
-    assert d.y.name not in columns, "the label is among the features"
-    for attribute in d.attributes:
-        assert set(d.sources_of(attribute)) <= set(d.X.columns), attribute
-    for part in (d.y, d.sensitive, *(() if d.aside is None else (d.aside,))):
-        assert part.index.equals(d.X.index), "rows are not aligned"
-
-
-def _is_raw_and_typed(d: Dataset) -> None:
-    for column, kind in d.X.dtypes.items():
-        plain = isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(kind)
-        assert plain, f"{column} is neither a number nor a category"
-        if isinstance(kind, pd.CategoricalDtype):
-            levels = d.X[column].cat.categories.tolist()
-            assert levels == sorted(levels), f"the levels of {column} are not sorted"
-
-
-def _has_two_sides(d: Dataset) -> None:
-    assert set(np.unique(d.y01)) == {0, 1}, "one class only"
-    assert 0 < len(d.favorable) < len(d.classes)
-    for attribute in d.attributes:
-        assert attribute in d.privileged, f"{attribute} has no privileged group"
-        known = d.take(d.known(attribute))
-        s = known.s01(attribute)
-        for group in (0, 1):
-            assert set(np.unique(known.y01[s == group])) == {0, 1}, (attribute, group)
-
-
-def _counts_its_groups(d: Dataset) -> None:
-    rates = d.base_rates()
-    for attribute, part in rates.groupby("attribute"):
-        assert part["rows"].sum() == len(d), attribute
-        np.testing.assert_allclose((part["rows"] * part["favorable"]).sum(), d.y01.sum())
-
-
-def _weighs_with_sense(d: Dataset) -> None:
-    if d.weight is not None:
-        weight = np.asarray(d.weight)
-        assert weight.shape == (len(d),)
-        assert (weight >= 0).all()
-
-
-def _travels(d: Dataset) -> None:
-    """Workers receive datasets pickled, and take rows of them."""
-    again = pickle.loads(pickle.dumps(d))
-    assert again.frame().equals(d.frame())
-    rows = np.arange(0, len(d), 2)
-    half = d.take(rows)
-    assert len(half) == len(rows)
-    np.testing.assert_array_equal(half.y01, d.y01[rows])
-
-
-def _can_be_prepared(d: Dataset) -> None:
-    split = make_splits(d)[0]
-    for attribute in d.attributes:
-        ready = prepare(d, attribute=attribute, split=split)
-        for part in (ready.train, ready.test):
-            assert np.isfinite(part.X).all()
-            assert part.X.shape[1] == len(ready.feature_names)
-            assert set(np.unique(part.y)) == {0, 1}
-            assert set(np.unique(part.s)) == {0, 1}
-        assert not set(ready.train.rows) & set(ready.test.rows)
-        column = ready.sensitive_column
-        assert ready.feature_names[column] == attribute
-        flipped = ready.flipped(ready.X_test)
-        changed = flipped != ready.X_test
-        assert changed[:, column].all()
-        assert changed.sum() == len(ready.test), "flipping changes one column"
-
-
-DATASET_CHECKS: dict[str, Callable[[Dataset], None]] = {
-    check.__name__.strip("_"): check
-    for check in (
-        _says_where_it_comes_from,
-        _keeps_its_columns_apart,
-        _is_raw_and_typed,
-        _has_two_sides,
-        _counts_its_groups,
-        _weighs_with_sense,
-        _travels,
-        _can_be_prepared,
-    )
-}
-"""The clauses of the contract by name; ``check_dataset`` runs them all."""
-
-# ---- end of datasets ----------------------------------------------------------------------------
-
-# ---- stores -------------------------------------------------------------------------------------
-
-
-def check_store(store: Store | str | Path) -> None:
-    """Raise AssertionError unless a store of results is sound, whoever wrote it.
-
-    Parameters
-    ----------
-    store : Store or path
-        It is only read; what tests a writer is done to a copy.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from isonomy.study import Study, run
-    >>> study = Study("tiny", ["synthetic(n=400)/group"], ["nb"], ["unmitigated"])
-    >>> check_store(run(study, tempfile.mkdtemp()).path)
-    """
-    opened = store if isinstance(store, Store) else Store.open(store)
-    for check in STORE_CHECKS.values():
-        check(opened)
-
-
-def _has_each_run_once(store: Store) -> None:
-    runs = store.runs()
-    assert len(runs) == len(store) == len(store.keys())
-    assert runs["key"].is_unique
-    assert (runs["study"] == store.name).all()
-
-
-def _says_why(store: Store) -> None:
-    runs = store.runs("status <> 'ok'")
-    assert (runs["reason"] != "").all(), "a run that is not ok has a reason"
-
-
-def _views_agree(store: Store) -> None:
-    frame = check_frame(store.frame())
-    columns = [*COLUMNS[:-3], "status", "reason"]
-
-    def plain(given: pd.DataFrame) -> pd.DataFrame:
-        text = given[[*columns, "value"]].astype(dict.fromkeys(columns, "string"))
-        return text.sort_values(columns, ignore_index=True)
-
-    for other in (records_frame(store.records()), check_frame(store.query("from results"))):
-        pd.testing.assert_frame_equal(plain(frame), plain(other), check_exact=True)
-
-
-def _metrics_follow_from_counts(store: Store) -> None:
-    known = set(count_metrics())
-    for record in store.records("status = 'ok' and not starts_with(mitigator, 'mutation(')"):
-        if record.counts is None:
-            continue
-        mine = {name: value for name, value in record.metrics.items() if name in known}
-        found = measure_counts([record.counts], record.attributes, mine)[0]
-        for name, value in found.items():
-            np.testing.assert_allclose(value, mine[name], rtol=1e-9, atol=1e-12, err_msg=name)
-
-
-def _survives_a_kill(store: Store) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy"
-        shutil.copytree(store.path, copy)
-        before = Store.open(copy).keys()
-        with Store.open(copy).writer():
-            pass  # makes the log there is to cut
-        for log in (copy / "parts").glob("*.log"):
-            with log.open("ab") as file:
-                file.write(b"0123abcd [half a ba")
-        assert Store.open(copy).keys() == before, "a batch cut short is left out"
-        with Store.open(copy).writer() as writer:
-            writer.compact(everything=True)
-        assert Store.open(copy).keys() == before
-        pd.testing.assert_frame_equal(Store.open(copy).frame(), store.frame(), check_exact=True)
-
-
-STORE_CHECKS: dict[str, Callable[[Store], None]] = {
-    check.__name__.strip("_"): check
-    for check in (
-        _has_each_run_once,
-        _says_why,
-        _views_agree,
-        _metrics_follow_from_counts,
-        _survives_a_kill,
-    )
-}
-"""The clauses of the contract by name; ``check_store`` runs them all."""

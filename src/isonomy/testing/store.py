@@ -1,0 +1,100 @@
+"""The contract of a store of results."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from isonomy.study import Store
+from isonomy.study.measure import count_metrics, measure_counts
+from isonomy.study.record import COLUMNS, check_frame, records_frame
+
+__all__ = ["STORE_CHECKS", "check_store"]
+
+
+def check_store(store: Store | str | Path) -> None:
+    """Raise AssertionError unless a store of results is sound, whoever wrote it.
+
+    Parameters
+    ----------
+    store : Store or path
+        It is only read; what tests a writer is done to a copy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from isonomy.study import Study, run
+    >>> study = Study("tiny", ["synthetic(n=400)/group"], ["nb"], ["unmitigated"])
+    >>> check_store(run(study, tempfile.mkdtemp()).path)
+    """
+    opened = store if isinstance(store, Store) else Store.open(store)
+    for check in STORE_CHECKS.values():
+        check(opened)
+
+
+def _has_each_run_once(store: Store) -> None:
+    runs = store.runs()
+    assert len(runs) == len(store) == len(store.keys())
+    assert runs["key"].is_unique
+    assert (runs["study"] == store.name).all()
+
+
+def _says_why(store: Store) -> None:
+    runs = store.runs("status <> 'ok'")
+    assert (runs["reason"] != "").all(), "a run that is not ok has a reason"
+
+
+def _views_agree(store: Store) -> None:
+    frame = check_frame(store.frame())
+    columns = [*COLUMNS[:-3], "status", "reason"]
+
+    def plain(given: pd.DataFrame) -> pd.DataFrame:
+        text = given[[*columns, "value"]].astype(dict.fromkeys(columns, "string"))
+        return text.sort_values(columns, ignore_index=True)
+
+    for other in (records_frame(store.records()), check_frame(store.query("from results"))):
+        pd.testing.assert_frame_equal(plain(frame), plain(other), check_exact=True)
+
+
+def _metrics_follow_from_counts(store: Store) -> None:
+    known = set(count_metrics())
+    for record in store.records("status = 'ok' and not starts_with(mitigator, 'mutation(')"):
+        if record.counts is None:
+            continue
+        mine = {name: value for name, value in record.metrics.items() if name in known}
+        found = measure_counts([record.counts], record.attributes, mine)[0]
+        for name, value in found.items():
+            np.testing.assert_allclose(value, mine[name], rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def _survives_a_kill(store: Store) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        shutil.copytree(store.path, copy)
+        before = Store.open(copy).keys()
+        with Store.open(copy).writer():
+            pass  # makes the log there is to cut
+        for log in (copy / "parts").glob("*.log"):
+            with log.open("ab") as file:
+                file.write(b"0123abcd [half a ba")
+        assert Store.open(copy).keys() == before, "a batch cut short is left out"
+        with Store.open(copy).writer() as writer:
+            writer.compact(everything=True)
+        assert Store.open(copy).keys() == before
+        pd.testing.assert_frame_equal(Store.open(copy).frame(), store.frame(), check_exact=True)
+
+
+STORE_CHECKS: dict[str, Callable[[Store], None]] = {
+    check.__name__.strip("_"): check
+    for check in (
+        _has_each_run_once,
+        _says_why,
+        _views_agree,
+        _metrics_follow_from_counts,
+        _survives_a_kill,
+    )
+}
+"""The clauses of the contract by name; ``check_store`` runs them all."""
