@@ -23,8 +23,8 @@ import numpy as np
 from scipy import stats
 
 from isonomy.mitigators import MITIGATORS
+from isonomy.papers import load_study
 from isonomy.stats import holm
-from isonomy.studies import load_study
 from isonomy.study import keys, plan, run_trial
 from isonomy.study.measure import tested
 

@@ -16,8 +16,8 @@ from peers import measure
 from table import Row, faster, under
 from timing import cpu_seconds
 
-from isonomy.counterfactual import Quality, Tvae, quality
 from isonomy.data import load
+from isonomy.generators import Quality, Tvae, quality
 
 __all__ = ["TITLE", "rows"]
 

@@ -22,7 +22,8 @@ TRIALS = 8
 
 def _million(folder: Path):
     """Make a store of a million records from those of real trials, each with a key of its own."""
-    from isonomy.study import Store, Study, plan, run_trial
+    from isonomy.store import Store
+    from isonomy.study import Study, plan, run_trial
 
     study = Study(
         "large",
@@ -59,13 +60,13 @@ def _million(folder: Path):
 
 
 def _opened(folder: Path) -> int:
-    from isonomy.study import Store
+    from isonomy.store import Store
 
     return len(Store.open(folder).keys())
 
 
 def _appended(folder: Path, records) -> None:
-    from isonomy.study import Store
+    from isonomy.store import Store
 
     store = Store.create(folder, "large")
     with store.writer() as writer:
@@ -117,7 +118,7 @@ def rows() -> list[Row]:
         note = f"with the keys that a resume compares; {size:,.0f} MB on disk, {peak:,.0f} MB held"
         job = f"opening a store of {RECORDS:,} records"
         out.append(under(job, "-", 1000 * wall, None, 2000, "ms", note))
-        from isonomy.study import Store
+        from isonomy.store import Store
 
         store = Store.open(folder / "large")
         store.keys()

@@ -24,8 +24,7 @@ def rows() -> list[Row]:
     out: list[Row] = []
     if not ARCHIVE.is_dir():
         return out
-    from isonomy.studies import chen_2022
-    from isonomy.study import read_chen
+    from isonomy.papers import chen_2022, read_chen
 
     files = sorted((ARCHIVE / "Results").glob("*.txt"))
     ours, frame = cpu_seconds(lambda: read_chen(ARCHIVE))

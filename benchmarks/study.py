@@ -21,7 +21,7 @@ REPEATS = 50
 
 
 def rows(tasks: list[str] | None = None, repeats: int = 1) -> list[Row]:
-    from isonomy.studies import load_study
+    from isonomy.papers import load_study
     from isonomy.study import plan, run_trial
 
     whole = load_study("chen_2022")

@@ -19,15 +19,8 @@ from table import Row, faster, under
 from timing import cpu_seconds
 
 from isonomy.data import load, make_splits, prepare, rows_of
-from isonomy.metrics import Counts
-from isonomy.tradeoff import (
-    CHEN_BASELINE,
-    Baseline,
-    JointCounts,
-    judge_counts,
-    mutation_values,
-    place,
-)
+from isonomy.metrics import Counts, JointCounts
+from isonomy.tradeoff import CHEN_BASELINE, Baseline, judge_counts, mutation_values, place
 
 __all__ = ["TITLE", "rows"]
 

@@ -12,10 +12,11 @@ store, judge the records, and draw the page. Replace the data by your own file.
 
 from pathlib import Path
 
+from isonomy.benchmark.judge import judge_benchmark, plan_benchmark, sentences
 from isonomy.report.benchmark import benchmark_page, plane_of
 from isonomy.report.tradeoff import standalone
-from isonomy.studies.benchmark import judge_benchmark, plan_benchmark, sentences
-from isonomy.study import Store, run
+from isonomy.store import Store
+from isonomy.study import run
 
 METHODS = ["reweighing", "suppression", "disparate_impact_remover", "prejudice_remover"]
 METHODS += ["reject_option", "equalized_odds"]

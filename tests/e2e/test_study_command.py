@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from isonomy.errors import InputError
-from isonomy.study import Store, Study, plan, run_trial
+from isonomy.store import Store
+from isonomy.study import Study, plan, run_trial
 
 TOML = """
 name = "mine"

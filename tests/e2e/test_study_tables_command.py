@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from isonomy.cli import app
 from isonomy.errors import InputError, UnknownName
-from isonomy.studies import chen_2022
-from isonomy.study import Record, Store
+from isonomy.papers import chen_2022
+from isonomy.store import Record, Store
 
 METRICS = {**chen_2022.PERFORMANCE, **chen_2022.BIAS}
 ROWS = [

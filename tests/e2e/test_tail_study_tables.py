@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from isonomy.cli import app
 from isonomy.errors import InputError
-from isonomy.study import Record, Store
+from isonomy.store import Record, Store
 from isonomy.study.tails import tail_metrics
 
 

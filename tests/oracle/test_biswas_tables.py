@@ -5,9 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from isonomy.studies import biswas_2020
-from isonomy.study import read_biswas
-from isonomy.study._workbook import read_sheet
+from isonomy.papers import biswas_2020, read_biswas
+from isonomy.papers.biswas_2020.workbook import read_sheet
 
 PLACE = Path(__file__).parents[2].parent / "shared" / "published" / "biswas"
 

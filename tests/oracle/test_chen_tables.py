@@ -6,9 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from isonomy.studies import chen_2022
-from isonomy.studies._chen_printed import printed
-from isonomy.study import read_chen
+from isonomy.papers import chen_2022, read_chen
+from isonomy.papers.chen_2022.printed import printed
 
 SIX = [*chen_2022.TASKS][:6]
 PLACE = Path(__file__).parents[2].parent / "shared" / "published" / "chen"

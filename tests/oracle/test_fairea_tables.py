@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.studies import fairea_2021
-from isonomy.study import read_fairea
+from isonomy.papers import fairea_2021, read_fairea
 
 PREFIX = {
     "LFR": "lfr",

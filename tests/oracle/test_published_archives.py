@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.study import read_published, wide
+from isonomy.papers import read_published
+from isonomy.store import wide
 
 
 def archive(shared: Path, study: str) -> pd.DataFrame:

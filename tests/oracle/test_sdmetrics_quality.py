@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.counterfactual.quality import detection, kl_similarity
+from isonomy.generators.quality import detection, kl_similarity
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "sdmetrics_quality.json").read_text())
 KINDS = {"discrete": ["job", "town"], "number": ["age", "pay", "hours"]}

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.studies import chen_2022, fairea_2021, load_study
-from isonomy.study import Record, Study, Task, plan, read_chen, records_frame, run_trial, wide
+from isonomy.papers import chen_2022, fairea_2021, load_study, read_chen
+from isonomy.store import Record, records_frame, wide
+from isonomy.study import Study, Task, plan, run_trial
 from tests.registry import real
 
 EXACT = (

@@ -20,8 +20,9 @@ from isonomy.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from isonomy.studies.benchmark import Benchmark, MethodVerdict, Section
-    from isonomy.study import Record, Store, Study
+    from isonomy.benchmark.judge import Benchmark, MethodVerdict, Section
+    from isonomy.store import Record, Store
+    from isonomy.study import Study
 
 __all__ = ["register"]
 
@@ -105,9 +106,9 @@ def benchmark_command(
     check_writable(json_file)
     if html_file:
         check_writable(html_file, option="--html")
+    from isonomy.benchmark.judge import plan_benchmark
     from isonomy.metrics import get_metric
-    from isonomy.studies.benchmark import plan_benchmark
-    from isonomy.study import Store
+    from isonomy.store import Store
 
     kept, mended = get_metric(performance).name, get_metric(fairness).name
     with messages().status(f"reading {data} ..."):
@@ -206,7 +207,8 @@ def _cuts(given: list[str]) -> dict[str, list[float]]:
 def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     """Run what is missing; give a note where it was stopped."""
     from isonomy.cli.study import orderly_end
-    from isonomy.study import Store, plan, run
+    from isonomy.store import Store
+    from isonomy.study import plan, run
     from isonomy.study.run import Progress, pending
 
     store = Store.create(folder / "store", study)
@@ -233,7 +235,7 @@ def _judged(
 ) -> "tuple[Benchmark, list[str]]":
     from dataclasses import replace
 
-    from isonomy.studies.benchmark import judge_benchmark
+    from isonomy.benchmark.judge import judge_benchmark
 
     if not any(r.status == "ok" for r in records):
         why = next((r.reason for r in records if r.reason), "nothing has been run yet")
@@ -260,7 +262,7 @@ def show(screen: "Console", found: "Benchmark", notes: list[str]) -> None:
     """Print the judgement: what to choose, the methods, what was left out."""
     from rich.markup import escape
 
-    from isonomy.studies.benchmark import headline, sentences
+    from isonomy.benchmark.judge import headline, sentences
 
     for section in found.sections:
         screen.print(f"\n[bold]{escape(headline(section))}[/bold]\n", soft_wrap=True)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from isonomy.studies import PaperTable, Recipe
+    from isonomy.papers import PaperTable, Recipe
 
 __all__ = ["listing_of", "register", "show_listing", "show_table"]
 
@@ -35,8 +35,7 @@ def published_command(
 ) -> None:
     """Recompute a table or figure of a paper from the files its authors published."""
     check_writable(json_file)
-    from isonomy.studies import study_module, table_name
-    from isonomy.study import read_published
+    from isonomy.papers import read_published, study_module, table_name
 
     module = study_module(paper)
     name = None if table is None else table_name(table, module.TABLES)

@@ -14,7 +14,8 @@ from isonomy.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from isonomy.study import Outcome, Store, Study
+    from isonomy.store import Store
+    from isonomy.study import Outcome, Study
 
 __all__ = ["open_store", "orderly_end", "read_size", "register", "study_app"]
 
@@ -48,7 +49,7 @@ def list_command() -> None:
     """List the studies that come with the package."""
     from rich.table import Table
 
-    from isonomy.studies import load_study, study_names
+    from isonomy.papers import load_study, study_names
     from isonomy.study.spec import is_mitigator
 
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -93,7 +94,7 @@ def run_command(
 
     Exit code 0: all trials were run; 1: some have failed or took too long; 130: interrupted.
     """
-    from isonomy.studies import load_study
+    from isonomy.papers import load_study
 
     study = load_study(name)
     changes: dict[str, Any] = {
@@ -292,7 +293,7 @@ def merge_command(
     others: list[str] = typer.Argument(..., help="Folders of the same study from elsewhere."),
 ) -> None:
     """Take over the records of the same study from other folders, of other machines perhaps."""
-    from isonomy.study import Store
+    from isonomy.store import Store
 
     came = open_store(folder).merge(*map(Store.open, others))
     console(None).print(f"{came:,} records came.")
@@ -322,7 +323,7 @@ def read_size(text: str | None) -> int | None:
 
 def open_store(folder: str | None) -> "Store":
     """Open the run of a folder, or of a study's name in out/; the only one when None."""
-    from isonomy.study import Store
+    from isonomy.store import Store
 
     if folder is None:
         runs = sorted(p.parent for p in Path(_OUT).glob("*/store.json"))

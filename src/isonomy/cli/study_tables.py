@@ -15,9 +15,9 @@ from isonomy.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from isonomy.studies import PaperTable
-    from isonomy.studies.compare import Comparison
-    from isonomy.study import Store
+    from isonomy.papers import PaperTable
+    from isonomy.papers.compare import Comparison
+    from isonomy.store import Store
 
 __all__ = ["compare_command", "register", "show_tables", "tables_command"]
 
@@ -62,7 +62,7 @@ def show_tables(
     html_file: str | None = None,
 ) -> None:
     """Show the tables of a store's study, or what can be made of it."""
-    from isonomy.studies import study_module, table_name
+    from isonomy.papers import study_module, table_name
 
     paper = _paper(store)
     module = study_module(paper)
@@ -119,8 +119,9 @@ def compare_command(
     """
     check_writable(json_file)
     check_writable(markdown, option="--markdown")
-    from isonomy.studies.compare import compare, compare_with_print
-    from isonomy.study import Study, read_published
+    from isonomy.papers import read_published
+    from isonomy.papers.compare import compare, compare_with_print
+    from isonomy.study import Study
 
     store = open_store(folder)
     paper = _paper(store)
@@ -154,7 +155,7 @@ def compare_command(
 
 
 def _paper(store: "Store") -> str:
-    from isonomy.studies import STUDIES
+    from isonomy.papers import STUDIES
 
     papers = {module: paper for paper, module in STUDIES.items()}
     if store.name not in papers:
@@ -167,7 +168,7 @@ def _paper(store: "Store") -> str:
 
 def _frame(store: "Store", paper: str) -> "pd.DataFrame":
     """Read only the metrics that the paper's tables are made of."""
-    from isonomy.studies.compare import metrics_of
+    from isonomy.papers.compare import metrics_of
 
     if paper == "monjezi":  # its metrics are all of tails
         return store.frame()

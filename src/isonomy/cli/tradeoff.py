@@ -99,8 +99,8 @@ def tradeoff_command(
         )
     check_writable(json_file)
     check_writable(html_file)
-    from isonomy.metrics import Counts, get_metric
-    from isonomy.tradeoff import REGIONS, JointCounts, judge_counts
+    from isonomy.metrics import Counts, JointCounts, get_metric
+    from isonomy.tradeoff import REGIONS, judge_counts
 
     for word in fail_on:
         if word not in REGIONS:

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._tables import column_names, get_column, row_count, set_columns, take
 from isonomy._validate import unknown_name
-from isonomy.counterfactual.tables import column_names, get_column, row_count, set_columns, take
 from isonomy.errors import InputError
 
 __all__ = ["Coordinate", "Domain"]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._tables import column_names, get_column, take
 from isonomy._validate import unknown_name
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.extremes import (
@@ -22,7 +23,6 @@ from isonomy.counterfactual.linear import ExactMaximum, exact_maximum, is_linear
 from isonomy.counterfactual.pairs import Pairs, score_pairs
 from isonomy.counterfactual.report import EcdReport, GroupReport
 from isonomy.counterfactual.scores import Scorer
-from isonomy.counterfactual.tables import column_names, get_column, take
 from isonomy.errors import InputError
 from isonomy.stats import wilson_interval
 from isonomy.tails import Diagnosis, diagnose

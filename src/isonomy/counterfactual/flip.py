@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._tables import column_names, get_column, row_count, set_columns, take
 from isonomy._validate import check_length, check_same_order, listed, match_values, unknown_name
-from isonomy.counterfactual.tables import column_names, get_column, row_count, set_columns, take
 from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.metrics.tally import attribute_columns, sort_key
 

@@ -10,9 +10,9 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
+from isonomy._tables import take
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.pairs import Pairs
-from isonomy.counterfactual.tables import take
 
 __all__ = ["ExactMaximum", "exact_maximum", "is_linear_logistic"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._tables import row_count, stack, take
 from isonomy.counterfactual.flip import Attribute, put
 from isonomy.counterfactual.scores import Scorer
-from isonomy.counterfactual.tables import row_count, stack, take
 
 __all__ = ["Pairs", "score_pairs"]
 

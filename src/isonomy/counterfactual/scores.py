@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._tables import row_count
 from isonomy._validate import resolve_favorable
 from isonomy.counterfactual.flip import Attribute
-from isonomy.counterfactual.tables import row_count
 from isonomy.errors import InputError, IsonomyError
 
 __all__ = ["Scorer"]

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._tables import stack, take
 from isonomy._validate import unknown_name
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import score_pairs
 from isonomy.counterfactual.scores import Scorer
-from isonomy.counterfactual.tables import stack, take
 from isonomy.errors import InputError
 from isonomy.tails import cv_test
 
@@ -283,7 +283,7 @@ class _Maker:
     def _learn(self, names: list[str]) -> Any:
         found = self.generator
         if isinstance(found, str):
-            from isonomy.counterfactual.generate import make_generator
+            from isonomy.generators.generate import make_generator
 
             found = make_generator(found)
         points = pd.DataFrame(self.domain.encode(self.mine), columns=names)

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._tables import get_column, take
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute, group_name
 from isonomy.counterfactual.pairs import Pairs, score_pairs
 from isonomy.counterfactual.scores import Scorer
-from isonomy.counterfactual.tables import get_column, take
 from isonomy.errors import InputError
 
 __all__ = ["Found", "seek_tail"]

@@ -4,6 +4,7 @@ from isonomy.metrics import gaps, individual, performance, scores
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.gaps import COMPARISONS, worst_group
 from isonomy.metrics.individual import Neighbours, neighbours
+from isonomy.metrics.joint import JointCounts
 from isonomy.metrics.metric import METRICS, Metric, get_metric
 from isonomy.metrics.performance import CHEN_2022
 from isonomy.metrics.rates import RATES, Rate
@@ -13,6 +14,7 @@ __all__ = [
     "CHEN_2022",
     "COMPARISONS",
     "Counts",
+    "JointCounts",
     "METRICS",
     "Metric",
     "Neighbours",

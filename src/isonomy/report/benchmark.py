@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isonomy.benchmark.judge import headline, metric_words, sentences
 from isonomy.report.html import environment
 from isonomy.report.statistics import statistics_fragment
 from isonomy.report.tradeoff import COLOURS, EDGE, Scale, axes, region_words, span_of, svg
-from isonomy.studies.benchmark import headline, metric_words, sentences
 
 if TYPE_CHECKING:
-    from isonomy.studies.benchmark import Benchmark, MethodVerdict, Section
+    from isonomy.benchmark.judge import Benchmark, MethodVerdict, Section
 
 __all__ = ["benchmark_page", "plane_of"]
 
@@ -34,7 +34,7 @@ def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
     Parameters
     ----------
     found : Benchmark
-        What :func:`isonomy.studies.benchmark.judge_benchmark` gave.
+        What :func:`isonomy.benchmark.judge.judge_benchmark` gave.
     title : str, optional
         The dataset's name by default.
     """

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from isonomy.papers import PaperTable
+from isonomy.papers.table import label_of
 from isonomy.report.html import environment
-from isonomy.studies import PaperTable
-from isonomy.studies.table import label_of
 
 __all__ = ["tables_page"]
 

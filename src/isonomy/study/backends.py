@@ -2,7 +2,7 @@
 
 All backends give the same results: a trial is a pure function of its specification, workers
 receive names and load the data themselves, and BLAS runs on one thread everywhere. What a worker
-does with a trial stands in :mod:`isonomy.study._guard`; a backend only passes trials out and
+does with a trial stands in :mod:`isonomy.study.guard`; a backend only passes trials out and
 results in, as they come. Where a worker ends under a trial, the trial is tried once more in a
 process of its own, so that it can bring down nobody else, and counts as failed if that ends too.
 """
@@ -23,8 +23,8 @@ from joblib.externals import loky
 from isonomy._registry import Registry
 from isonomy._validate import optional
 from isonomy.errors import InputError
-from isonomy.study._guard import Failure, Guard, lost_twice, stop_sandboxes
-from isonomy.study._sandbox_process import words
+from isonomy.study.guard import Failure, Guard, lost_twice, stop_sandboxes
+from isonomy.study.isolation import words
 
 __all__ = ["BACKENDS", "Backend", "Failure", "make_backend"]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from isonomy.errors import UndefinedMetricWarning
 from isonomy.metrics import CHEN_2022, METRICS, Counts, Metric, Neighbours, get_metric
-from isonomy.study.record import magnitude
+from isonomy.metrics.joint import JointCounts
+from isonomy.store.record import magnitude
 from isonomy.tradeoff.baseline import mean_of_draws, mutation_values
-from isonomy.tradeoff.joint import JointCounts
 
 __all__ = [
     "count_metrics",

@@ -14,7 +14,7 @@ from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 from isonomy.mitigators import MITIGATORS
 from isonomy.models import RECIPES, make_model
-from isonomy.study.record import split_variant
+from isonomy.store.record import split_variant
 from isonomy.study.spec import Method, Study, Task, is_mitigator
 
 __all__ = ["Trial", "keys", "plan", "recipe_of"]

@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 
 from isonomy._validate import unknown_name
-from isonomy.study._guard import Failure
+from isonomy.store.record import STATUSES, Record
+from isonomy.store.store import Store
 from isonomy.study.backends import Backend, make_backend
+from isonomy.study.guard import Failure
 from isonomy.study.plan import Trial, keys, plan
-from isonomy.study.record import STATUSES, Record
 from isonomy.study.spec import Study
-from isonomy.study.store import Store
 from isonomy.study.trial import run_trial
 
 __all__ = ["Job", "Outcome", "Progress", "pending", "run"]

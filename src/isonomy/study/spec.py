@@ -14,7 +14,7 @@ from isonomy.errors import InputError
 from isonomy.mitigators import MITIGATORS, make_mitigator
 from isonomy.mitigators.base import PROTOCOLS
 from isonomy.models import MODELS, RECIPES
-from isonomy.study.record import split_variant
+from isonomy.store.record import split_variant
 from isonomy.study.source import Source
 from isonomy.study.toml import written
 from isonomy.tradeoff.mutation import check_degrees

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from isonomy.counterfactual.extremes import PAPER_K, extremes
 from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.ecd_fair import location
-from isonomy.study.bench import Bench, Outputs
-from isonomy.study.record import split_variant
+from isonomy.store.record import split_variant
 from isonomy.study.spec import Method
+from isonomy.study.workbench import Bench, Outputs
 from isonomy.tails import cv_test, diagnose, fit_gpd
 
 __all__ = ["HORIZONS", "QUANTILES", "SIDES", "run_with_tails", "side_metrics", "tail_metrics"]

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.models import FitMeter, metered_fits
-from isonomy.study.bench import Bench, Outputs
+from isonomy.store.record import Record
 from isonomy.study.measure import (
     measure_counts,
     measure_mutation,
@@ -23,9 +23,9 @@ from isonomy.study.measure import (
     without_weights,
 )
 from isonomy.study.plan import Trial, keys
-from isonomy.study.record import Record
 from isonomy.study.spec import Method, Study
 from isonomy.study.tails import run_with_tails
+from isonomy.study.workbench import Bench, Outputs
 
 __all__ = ["MOST_NEIGHBOURS", "run_trial"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from isonomy.study import Store
+from isonomy.store import Store
+from isonomy.store.record import COLUMNS, check_frame, records_frame
 from isonomy.study.measure import count_metrics, measure_counts
-from isonomy.study.record import COLUMNS, check_frame, records_frame
 
 __all__ = ["STORE_CHECKS", "check_store"]
 

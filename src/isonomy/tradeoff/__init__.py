@@ -4,7 +4,6 @@ from isonomy.search import Cache, JsonLinesCache
 from isonomy.tradeoff.baseline import CHEN_BASELINE, Baseline, baselines, bias_of, mutation_values
 from isonomy.tradeoff.compare import judge_mitigator
 from isonomy.tradeoff.frontier import Frontier, hypervolume, knee, pareto, post_processing_frontier
-from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import REGIONS, area, classify, normalise, place, region_names
 from isonomy.tradeoff.tune import Candidate, Tuning, tune
 from isonomy.tradeoff.verdict import TradeOff, judge, judge_counts
@@ -15,7 +14,6 @@ __all__ = [
     "Cache",
     "Candidate",
     "Frontier",
-    "JointCounts",
     "JsonLinesCache",
     "REGIONS",
     "TradeOff",

@@ -17,10 +17,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from isonomy.errors import DegenerateOutputWarning, IsonomyError
+from isonomy.metrics.joint import JointCounts
 from isonomy.metrics.tally import attribute_columns
 from isonomy.mitigators import BaseMitigator, PostProcessor, Unmitigated
 from isonomy.search import Cache
-from isonomy.tradeoff.joint import JointCounts
 
 __all__ = ["Bench", "Progress"]
 

@@ -11,11 +11,11 @@ from sklearn.base import clone
 
 from isonomy._validate import optional, unknown_name
 from isonomy.errors import InputError, NotApplicable
+from isonomy.metrics.joint import JointCounts
 from isonomy.mitigators import BaseMitigator, make_mitigator
 from isonomy.search import Cache, Choice, Parameter, Real, Space, Whole, minimize
 from isonomy.tradeoff._bench import Bench, Progress
 from isonomy.tradeoff.baseline import Baseline
-from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
 from isonomy.tradeoff.verdict import is_constant, measure
 

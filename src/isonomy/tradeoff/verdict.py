@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
+from isonomy.metrics.joint import JointCounts
 from isonomy.stats.intervals import percentile_interval
 from isonomy.tradeoff import regions
 from isonomy.tradeoff.baseline import Baseline, Method, bias_of, mean_of_draws, mutation_values
 from isonomy.tradeoff.frontier import Frontier
-from isonomy.tradeoff.joint import JointCounts
 from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
 __all__ = ["Draws", "TradeOff", "is_constant", "judge", "judge_counts", "measure", "paired_draws"]

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from isonomy.study._guard import stop_sandboxes
-from isonomy.study.record import RUN
+from isonomy.store.record import RUN
+from isonomy.study.guard import stop_sandboxes
 
 HERE = Path(__file__).parent
 

@@ -15,10 +15,11 @@ import pandas as pd
 import pytest
 
 from isonomy.errors import InputError
-from isonomy.study import Store, Study, records_frame, run, run_trial
+from isonomy.store import Store, records_frame
+from isonomy.store.record import TIME
+from isonomy.study import Study, run, run_trial
 from isonomy.study.backends import Backend, make_backend
 from isonomy.study.plan import plan
-from isonomy.study.record import TIME
 from isonomy.study.run import Progress, pending
 from tests.unit.study.engines import HERE, engine, importable, same_frame, workloads
 
@@ -154,7 +155,8 @@ def test_refuses_in_words(undisturbed: Store, tmp_path: Path) -> None:
 FORKING = """
 import os, sys
 sys.path.insert(0, {here!r})
-from isonomy.study import Store, Study, run
+from isonomy.store import Store
+from isonomy.study import Study, run
 study, folder = Study.from_toml({toml!r}), {folder!r}
 print("ready", flush=True)
 for line in sys.stdin:
@@ -225,7 +227,7 @@ def test_ten_kills_leave_no_trace(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_ten_kills_of_the_demo_leave_no_trace(tmp_path: Path, seed: int) -> None:
-    from isonomy.studies import load_study
+    from isonomy.papers import load_study
 
     study = load_study("demo").with_(repeats=20)
     pace = paced_run(study, tmp_path / "whole")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from isonomy.errors import DataUnavailable, InputError, UnknownName
-from isonomy.studies import load_study, study_names
+from isonomy.papers import load_study, study_names
 from isonomy.study import Method, Source, Study, Task
 
 WHOLE = """

@@ -7,7 +7,7 @@ from isonomy.counterfactual.extremes import extremes
 from isonomy.data import load, make_splits, prepare
 from isonomy.mitigators import Reweighing
 from isonomy.models import make_model
-from isonomy.studies._monjezi_cases import _evidence
+from isonomy.papers.monjezi_2025.cases import _evidence
 from isonomy.study import Study, Trial, keys, run_trial
 from isonomy.study.tails import HORIZONS, SIDES, side_metrics, tail_metrics
 from isonomy.tails import gpd_quantile

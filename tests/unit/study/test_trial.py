@@ -15,9 +15,10 @@ from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS, PostProcessor, PreProcessor, Reweighing
 from isonomy.models import FitMeter, fit_model, make_model, metered_fits
-from isonomy.study import Method, Record, Source, Study, Trial, keys, measure, run_trial
-from isonomy.study.bench import Bench
-from isonomy.study.record import TIME
+from isonomy.store import Record
+from isonomy.store.record import TIME
+from isonomy.study import Method, Source, Study, Trial, keys, measure, run_trial
+from isonomy.study.workbench import Bench
 
 PROTOCOLS = {
     "corrected": {"protocol": "corrected"},

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from isonomy.errors import InputError
-from isonomy.metrics import Counts, get_metric
-from isonomy.tradeoff import REGIONS, Baseline, JointCounts, classify, judge, judge_counts
+from isonomy.metrics import Counts, JointCounts, get_metric
+from isonomy.tradeoff import REGIONS, Baseline, classify, judge, judge_counts
 from isonomy.tradeoff.verdict import paired_draws
 
 

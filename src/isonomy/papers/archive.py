@@ -1,0 +1,134 @@
+"""What the readers of the authors' archives share: files by name, numbers, baseline points."""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy.errors import InputError
+from isonomy.store.record import Block, blocks_frame, magnitude
+
+__all__ = [
+    "AOD",
+    "BASELINE",
+    "COSTS",
+    "EOD",
+    "ERD",
+    "File",
+    "PUBLISHED",
+    "ROC",
+    "SPD",
+    "curve_blocks",
+    "list_files",
+    "numbers",
+    "refuse_empty",
+]
+
+Floats = NDArray[np.float64]
+
+PUBLISHED = ":published"
+"""How the study of runs that others published ends: ours and theirs are never mixed."""
+
+BASELINE = "mutation"
+"""The mitigator of a row of a mutation baseline: ``mutation(strategy=majority, degree=0.3)``."""
+
+SPD, EOD, ERD = (
+    magnitude(f"{gap}_difference")
+    for gap in ("statistical_parity", "equal_opportunity", "error_rate")
+)
+AOD = "average_absolute_odds_difference"
+ROC = {f"roc{i}": f"reject_option(metric={m})" for i, m in enumerate(("spd", "aod", "eod"), 1)}
+COSTS = ("fnr", "fpr", "weighted")
+
+
+class File:
+    """A file of the archive: its path inside the folder, its whole path, how to get its bytes.
+
+    The whole path counts because a folder may be given that is deep inside the repository.
+    """
+
+    def __init__(self, path: str, above: Path, read: Callable[[], bytes]) -> None:
+        self.path, self.read = PurePosixPath(path), read
+        self.whole = PurePosixPath(above.resolve().as_posix()) / path
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file."""
+        return self.path.name
+
+    def lines(self) -> list[str]:
+        """Give the lines that hold something."""
+        text = self.read().decode("utf-8-sig", errors="replace")
+        return [line for line in text.splitlines() if line and not line.isspace()]
+
+
+def list_files(folder: str | Path) -> list[File]:
+    """List a folder's files and what its zip archives hold; an unpacked file hides its original."""
+    root = Path(folder).expanduser()
+    if not root.is_dir():
+        raise InputError(
+            f"The folder of the authors' archive must exist; {str(folder)!r} does not."
+        )
+    loose: list[File] = []
+    packed: list[File] = []
+    for path in sorted(p for p in root.rglob("*") if p.is_file()):
+        if path.suffix == ".zip" and zipfile.is_zipfile(path):
+            packed += _members(path)
+        else:
+            loose.append(File(path.relative_to(root).as_posix(), root, path.read_bytes))
+    unpacked = {file.name for file in loose}
+    return loose + [file for file in packed if file.name not in unpacked]
+
+
+def _members(path: Path) -> Iterator[File]:
+    archive = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    for member in archive.namelist():
+        if not member.endswith("/") and not member.startswith("__MACOSX"):
+            yield File(member, path.parent, partial(archive.read, member))
+
+
+def numbers(file: File, words: Iterable[str]) -> Floats:
+    """Return words as numbers, or raise an error that names the file."""
+    try:
+        return np.array([*words], dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"{file.path} must hold numbers; {error}.") from None
+
+
+def refuse_empty(blocks: list[Block], folder: str | Path, what: str) -> pd.DataFrame:
+    """Return the blocks as one result frame, or raise an error where there are none."""
+    if not blocks:
+        raise InputError(
+            f"{str(folder)!r} must hold {what}; it holds none: give the root of the authors' "
+            "repository, or any part of it."
+        )
+    return blocks_frame(blocks)
+
+
+def curve_blocks(
+    study: str,
+    dataset: str,
+    attribute: str,
+    model: str,
+    strategy: str,
+    metrics: tuple[str, ...],
+    values: Floats,
+) -> Iterator[Block]:
+    """Give a baseline's points, one block per mutation degree from 0 to 1."""
+    for i, column in enumerate(values.T):
+        degree = i / (values.shape[1] - 1)
+        yield Block(
+            study,
+            dataset,
+            attribute,
+            model,
+            f"{BASELINE}(strategy={strategy}, degree={degree:g})",
+            metrics,
+            column[:, None],
+            None,
+        )

@@ -1,0 +1,3 @@
+"""Biswas and Rajan (2020)."""
+
+__all__: list[str] = []

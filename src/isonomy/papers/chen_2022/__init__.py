@@ -1,0 +1,3 @@
+"""Chen et al. (2022)."""
+
+__all__: list[str] = []

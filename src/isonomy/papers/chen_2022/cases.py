@@ -1,0 +1,245 @@
+"""What the tables of the 17-method study are made of: its names, its cube of runs, its verdicts."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy.errors import InputError
+from isonomy.papers.judge import Curves, curves_of, runs_of
+from isonomy.stats import cohens_d, mann_whitney
+from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, area, classify
+
+__all__ = [
+    "BIAS",
+    "Cube",
+    "EFFECTS",
+    "METHODS",
+    "MODELS",
+    "PAIRS",
+    "PERFORMANCE",
+    "TASKS",
+    "cube_of",
+]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Places = NDArray[np.intp]
+
+PERFORMANCE: dict[str, str] = {
+    "F-P": "favorable_precision(zero_division=0)",
+    "F-R": "favorable_recall(zero_division=0)",
+    "F-F1": "favorable_f1(zero_division=0)",
+    "UnF-P": "unfavorable_precision(zero_division=0)",
+    "UnF-R": "unfavorable_recall(zero_division=0)",
+    "UnF-F1": "unfavorable_f1(zero_division=0)",
+    "Acc": "accuracy",
+    "Mac-P": "macro_precision(zero_division=0)",
+    "Mac-R": "macro_recall(zero_division=0)",
+    "Mac-F1": "macro_f1(zero_division=0)",
+    "MCC": "mcc(zero_division=0)",
+}
+"""The eleven performance metrics by the paper's label."""
+
+BIAS: dict[str, str] = {
+    "SPD": "|statistical_parity_difference|",
+    "AOD": "average_absolute_odds_difference",
+    "EOD": "|equal_opportunity_difference|",
+    "ERD": "|error_rate_difference|",
+}
+"""The four bias metrics by the paper's label."""
+
+METHODS: dict[str, str] = {
+    "OP": "optimized_preprocessing",
+    "LFR": "learning_fair_representations",
+    "RW": "reweighing",
+    "DIR": "disparate_impact_remover",
+    "PR": "prejudice_remover(eta=25)",
+    "AD": "adversarial_debiasing",
+    "MFC-FDR": "meta_fair_classifier(constraint=fdr)",
+    "MFC-SR": "meta_fair_classifier(constraint=sr)",
+    "ROC-SPD": "reject_option(metric=spd)",
+    "ROC-AOD": "reject_option(metric=aod)",
+    "ROC-EOD": "reject_option(metric=eod)",
+    "CEO-FNR": "calibrated_equalized_odds(cost=fnr)",
+    "CEO-FPR": "calibrated_equalized_odds(cost=fpr)",
+    "CEO-W": "calibrated_equalized_odds(cost=weighted)",
+    "EOP": "equalized_odds",
+    "Fairway": "fairway",
+    "Fair-SMOTE": "fair_smote",
+}
+"""The seventeen methods by the paper's label, in its order (which breaks ties of ranks)."""
+
+TASKS: dict[str, tuple[str, str]] = {
+    "Adult-Sex": ("adult", "sex"),
+    "Adult-Race": ("adult", "race"),
+    "Compas-Sex": ("compas", "sex"),
+    "Compas-Race": ("compas", "race"),
+    "German-Sex": ("german", "sex"),
+    "German-Age": ("german", "age"),
+    "Bank-Age": ("bank", "age"),
+    "Mep-Race": ("meps", "race"),
+}
+"""The eight tasks by the paper's label."""
+
+MODELS: tuple[str, ...] = ("rf", "lr", "svm", "dl", "dl2", "dl3", "dl4")
+"""The seven base models, in the authors' order."""
+
+PAIRS: tuple[tuple[str, str], ...] = tuple(
+    (gap, score)
+    for gap in ("SPD", "AOD", "EOD")  # ERD does not fall by mutation: it has no baseline
+    for score in ("Acc", "Mac-P", "Mac-R", "Mac-F1", "MCC")
+)
+"""The fifteen trade-offs that have a baseline."""
+
+EFFECTS: tuple[str, ...] = ("no or increase", "small", "medium", "large")
+"""What may become of a metric: not significantly lower, or lower by so much."""
+
+_OWN_MODEL = ("PR", "AD", "MFC-FDR", "MFC-SR", "Fairway")
+_WITHOUT_OP = ("Bank-Age", "Mep-Race")
+_RUNS = 50
+_NAMES = {**PERFORMANCE, **BIAS}
+
+
+@dataclass(frozen=True)
+class Cube:
+    """All runs: ``values[metric, task, model, method, repeat]``, NaN where there is none.
+
+    Method 0 is the original model; the others follow :data:`METHODS`.
+    """
+
+    values: Floats
+    curves: Curves
+
+    @cached_property
+    def held(self) -> Mask:
+        """Which (task, model, method) have runs, and an original model to compare with."""
+        known: Mask = np.all(np.any(np.isfinite(self.values), axis=-1), axis=0)
+        both: Mask = known[..., 1:] & known[..., :1]
+        return both
+
+    @cached_property
+    def expected(self) -> Mask:
+        """Which (task, model, method) the whole study has."""
+        out = np.ones((len(TASKS), len(MODELS), len(METHODS)), dtype=bool)
+        for i, task in enumerate(TASKS):
+            if task in _WITHOUT_OP:
+                out[i, :, 0] = False
+        return out
+
+    @cached_property
+    def whole(self) -> Mask:
+        """Where nothing is missing: held as expected, with all fifty runs."""
+        full: Mask = np.all(np.isfinite(self.values), axis=(0, -1))
+        full = full & (self.values.shape[-1] == _RUNS)
+        out: Mask = (self.held == self.expected) & (full[..., 1:] | ~self.expected)
+        return out
+
+    def metric(self, label: str) -> Floats:
+        """Give one metric's runs: ``[task, model, method, repeat]``."""
+        runs: Floats = self.values[[*_NAMES].index(label)]
+        return runs
+
+    @cached_property
+    def means(self) -> Floats:
+        """Means over runs: ``[metric, task, model, method]``."""
+        runs = np.isfinite(self.values)
+        with np.errstate(invalid="ignore"):
+            out: Floats = np.where(runs, self.values, 0.0).sum(axis=-1) / runs.sum(axis=-1)
+        return out
+
+    @cached_property
+    def effects(self) -> NDArray[np.int8]:
+        """Index into :data:`EFFECTS` by ``[metric, task, model, method]``; -1 without runs.
+
+        Lower is significant by a two-sided Mann-Whitney test at 5 %; Cohen's d below 0.5 is small,
+        below 0.8 medium.
+        """
+        out = np.full((len(_NAMES), *self.held.shape), -1, dtype=np.int8)
+        task, model, method = np.nonzero(self.held)
+        base = self.values[:, task, model, 0]
+        mine = self.values[:, task, model, method + 1]
+        # runs that failed leave holes: those cells are tested on what there is
+        p = mann_whitney(base, mine, nan="omit").pvalue
+        d = np.abs(cohens_d(base, mine, nan="omit"))
+        change = self.means[:, task, model, method + 1] - self.means[:, task, model, 0]
+        lower = (p < 0.05) & (change < 0)
+        size = np.where(d < 0.5, 1, np.where(d < 0.8, 2, 3))
+        out[:, task, model, method] = np.where(lower, size, 0)
+        return out
+
+    def _lines(self, gap: str, score: str) -> tuple[tuple[Places, ...], Floats, Floats]:
+        """Give the held cells that have a baseline, and those baselines."""
+        place = {key: i for i, key in enumerate(self.curves.tasks)}
+        rows = np.full((len(TASKS), len(MODELS)), -1)
+        for i, task in enumerate(TASKS.values()):
+            for j, model in enumerate(MODELS):
+                rows[i, j] = place.get((*task, model), -1)
+        cells = np.nonzero(self.held & (rows >= 0)[..., None])
+        curve = rows[cells[0], cells[1]]
+        line_y: Floats = self.curves.values[_NAMES[score]][curve]
+        line_x: Floats = self.curves.values[_NAMES[gap]][curve]
+        return cells, line_y, line_x
+
+    def regions(self, gap: str, score: str, *, rule: Rule) -> NDArray[np.int8]:
+        """Give the region of every run: ``[task, model, method, repeat]``, -1 where there is none."""
+        out = np.full((*self.held.shape, self.values.shape[-1]), UNDEFINED, dtype=np.int8)
+        (task, model, method), line_y, line_x = self._lines(gap, score)
+        if task.size:
+            y, x = (self.metric(m)[task, model, method + 1] for m in (score, gap))
+            lines = line_y[:, None, :], line_x[:, None, :]
+            out[task, model, method] = classify(y, x, lines[0], lines[1], rule=rule)
+        return out
+
+    def scores(self, gap: str, score: str, *, rule: Rule) -> Floats:
+        """Give the study's score of every mean point: ``[task, model, method]``.
+
+        100 win-win, the area where good, -25 poor, -50 inverted, -100 lose-lose.
+        """
+        out = np.full(self.held.shape, np.nan)
+        (task, model, method), line_y, line_x = self._lines(gap, score)
+        if task.size:
+            names = [*_NAMES]
+            y, x = (self.means[names.index(m), task, model, method + 1] for m in (score, gap))
+            code = classify(y, x, line_y, line_x, rule=rule)
+            size = area(y, x, line_y, line_x, rule=rule)
+            worth = {"win-win": 100.0, "poor": -25.0, "inverted": -50.0, "lose-lose": -100.0}
+            fixed = np.array([worth.get(region, np.nan) for region in REGIONS] + [np.nan])[code]
+            out[task, model, method] = np.where(code == REGIONS.index("good"), size, fixed)
+        return out
+
+
+def cube_of(frame: pd.DataFrame) -> Cube:
+    """Arrange a result frame as a cube.
+
+    PR, AD, MFC and Fairway bring their own model: where they were run beside ``lr`` only, those
+    runs stand for every model, as in the study.
+    """
+    metrics = [*_NAMES.values()]
+    runs = runs_of(frame, metrics)
+    pairs = pd.MultiIndex.from_arrays([runs["dataset"].astype(str), runs["attributes"].astype(str)])
+    task = pd.MultiIndex.from_tuples(list(TASKS.values())).get_indexer(pairs)
+    model = pd.Index(list(MODELS)).get_indexer(pd.Index(runs["model"].astype(str)))
+    names = pd.Index(["unmitigated", *METHODS.values()])
+    method = names.get_indexer(pd.Index(runs["mitigator"].astype(str)))
+    known = (task >= 0) & (model >= 0) & (method >= 0) & runs["repeat"].notna().to_numpy()
+    if not known.any():
+        raise InputError(
+            "The frame must hold runs of the study's tasks, models and methods; it holds none: "
+            "see isonomy.papers.chen_2022.tables.TASKS and METHODS for their names."
+        )
+    repeat = runs["repeat"].fillna(-1).to_numpy(dtype=np.int64)
+    shape = (len(metrics), len(TASKS), len(MODELS), len(METHODS) + 1, int(repeat.max()) + 1)
+    values = np.full(shape, np.nan)
+    columns = runs[metrics].to_numpy()[known].T
+    values[:, task[known], model[known], method[known], repeat[known]] = columns
+    lr = MODELS.index("lr")
+    for label in _OWN_MODEL:
+        own = [*METHODS].index(label) + 1
+        lone = np.isnan(values[..., own, :]).all(axis=(0, -1))  # [task, model]
+        copied = np.broadcast_to(values[:, :, lr, None, own], values[..., own, :].shape)
+        values[..., own, :] = np.where(lone[None, ..., None], copied, values[..., own, :])
+    pair_metrics = sorted({_NAMES[m] for pair in PAIRS for m in pair} | {_NAMES["ERD"]})
+    return Cube(values, curves_of(frame, pair_metrics))

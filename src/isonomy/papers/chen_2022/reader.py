@@ -1,0 +1,139 @@
+"""The results of Chen et al. (TOSEM 2023), as their repository lays them out."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy._validate import unknown_name
+from isonomy.errors import InputError
+from isonomy.papers.archive import (
+    AOD,
+    COSTS,
+    EOD,
+    ERD,
+    PUBLISHED,
+    ROC,
+    SPD,
+    File,
+    curve_blocks,
+    list_files,
+    numbers,
+    refuse_empty,
+)
+from isonomy.store.record import Block
+
+__all__ = ["read_chen"]
+
+Floats = NDArray[np.float64]
+
+_STUDY = f"chen_2022{PUBLISHED}"
+
+_METHODS = {
+    "default": "unmitigated",
+    "op": "optimized_preprocessing",
+    "lfr": "learning_fair_representations",
+    "rw": "reweighing",
+    "dir": "disparate_impact_remover",
+    "pr": "prejudice_remover(eta=25)",
+    "ad": "adversarial_debiasing",
+    "mfc1": "meta_fair_classifier(constraint=fdr)",
+    "mfc2": "meta_fair_classifier(constraint=sr)",
+    **ROC,
+    **{f"ceo{i}": f"calibrated_equalized_odds(cost={c})" for i, c in enumerate(COSTS, 1)},
+    "eo": "equalized_odds",
+    "fairway": "fairway",
+    "fairsmote": "fair_smote",
+}
+_METRICS = {
+    "accuracy": "accuracy",
+    **{
+        f"{theirs}{digit}": f"{side}_{ours}(zero_division=0)"
+        for theirs, ours in (("recall", "recall"), ("precision", "precision"), ("f1score", "f1"))
+        for digit, side in (("1", "favorable"), ("0", "unfavorable"), ("_macro", "macro"))
+    },
+    "mcc": "mcc(zero_division=0)",
+    "spd": SPD,
+    "aod": AOD,
+    "eod": EOD,
+    "erd": ERD,
+}
+_BASELINE = {
+    "SPD": SPD,
+    "AOD": AOD,
+    "EOD": EOD,
+    "ERD": ERD,
+    "Acc": "accuracy",
+    "Mac-P": "macro_precision(zero_division=0)",
+    "Mac-R": "macro_recall(zero_division=0)",
+    "Mac-F1": "macro_f1(zero_division=0)",
+    "MCC": "mcc(zero_division=0)",
+}
+_DATASETS = {"mep": "meps"}
+_REPEATS = 50
+_FILE = re.compile(r"^([a-z0-9]+)_([a-z0-9]+)_([a-z]+)_([A-Za-z]+)\.txt$")
+_CURVE = re.compile(r"^([a-z]+)_([a-z0-9]+)_([A-Za-z]+)_baseline$")
+
+
+def read_chen(folder: str | Path) -> pd.DataFrame:
+    """Read the results of Chen et al.: 17 methods' runs and the mutation baselines.
+
+    Undefined precisions and the like were counted as 0 (``zero_division=0``). PR, AD, MFC and
+    Fairway bring their own model and were run beside ``lr`` only; their rows say ``lr``.
+
+    References
+    ----------
+    Chen, Zhang, Sarro and Harman 2023, A Comprehensive Empirical Study of Bias Mitigation Methods
+    for Machine Learning Classifiers, TOSEM 32(4).
+    """
+    blocks: list[Block] = []
+    for file in list_files(folder):
+        if (match := _FILE.match(file.name)) and match[1] in _METHODS:
+            blocks.append(_runs(file, match))
+        elif match := _CURVE.match(file.name):
+            names, values = _lines(file, _BASELINE)
+            blocks += curve_blocks(
+                _STUDY,
+                _DATASETS.get(match[1], match[1]),
+                match[3].lower(),
+                match[2],
+                "majority",
+                names,
+                values,
+            )
+    return refuse_empty(blocks, folder, "Chen's result files (such as rw_lr_adult_sex.txt)")
+
+
+def _lines(file: File, names: dict[str, str]) -> tuple[tuple[str, ...], Floats]:
+    """Give the named rows of a file; an unknown name is an error, not a silent loss."""
+    rows = [line.split() for line in file.lines()]
+    for row in rows:
+        if row[0] not in names:
+            raise unknown_name(f"metric (in {file.path})", row[0], list(names))
+    if len({len(row) for row in rows}) != 1:
+        raise InputError(f"{file.path} must hold rows of equal length; they differ.")
+    words = (word for row in rows for word in row[1:])
+    values = numbers(file, words).reshape(len(rows), -1)
+    return tuple(names[row[0]] for row in rows), values
+
+
+def _runs(file: File, match: re.Match[str]) -> Block:
+    metrics, values = _lines(file, _METRICS)
+    count = values.shape[1]
+    reason = ""
+    if count > _REPEATS:
+        values = values[:, :_REPEATS]
+        reason = f"the file has {count} values a row; the first {_REPEATS} are the runs"
+    return Block(
+        _STUDY,
+        _DATASETS.get(match[3], match[3]),
+        match[4].lower(),
+        match[2],
+        _METHODS[match[1]],
+        metrics,
+        values,
+        range(values.shape[1]),
+        reason=reason,
+    )

@@ -1,0 +1,326 @@
+"""The 17-method study (Chen et al.): its tables and figures as functions of a result frame.
+
+The frame may hold the authors' files (``read_chen``) or our own runs. What the tables are
+compared with are the outputs of the final version's scripts; the preprint's numbers come from
+other runs and do not reproduce from any file the authors shipped.
+
+References
+----------
+Chen, Zhang, Sarro and Harman 2023, A Comprehensive Empirical Study of Bias Mitigation Methods for
+Machine Learning Classifiers, TOSEM 32(4); preprint of July 2022.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy.papers.chen_2022.cases import (
+    BIAS,
+    EFFECTS,
+    METHODS,
+    MODELS,
+    PAIRS,
+    PERFORMANCE,
+    TASKS,
+    cube_of,
+)
+from isonomy.papers.chen_2022.printed import printed
+from isonomy.papers.chen_2022.statistics import (
+    blank,
+    fig3,
+    fig4,
+    fig5,
+    fig6,
+    six,
+    table2,
+    table3,
+    table4,
+    table5,
+    told,
+)
+from isonomy.papers.judge import curves_of
+from isonomy.papers.published import BASELINE
+from isonomy.papers.table import PaperTable, Recipe
+from isonomy.tradeoff.regions import REGIONS, Rule
+
+__all__ = [
+    "BIAS",
+    "METHODS",
+    "MODELS",
+    "PERFORMANCE",
+    "TABLES",
+    "TASKS",
+    "fig3",
+    "fig4",
+    "fig5",
+    "fig6",
+    "fig7",
+    "fig8",
+    "findings",
+    "held",
+    "table2",
+    "table3",
+    "table4",
+    "table5",
+    "table6",
+]
+
+Mask = NDArray[np.bool_]
+
+_COLUMNS = ("lose-lose", "inverted", "poor", "good", "win-win")
+_ORDER = [REGIONS.index(name) for name in _COLUMNS]
+
+
+def _whole_percent(value: Any) -> str:
+    return "-" if value != value else f"{int(value)}%"
+
+
+def fig7(frame: pd.DataFrame, *, task: str = "Adult-Sex", model: str = "lr") -> PaperTable:
+    """Give Figure 7: the mutation baseline of one model, every metric by degree."""
+    labels = {**{m: PERFORMANCE[m] for m in ("Acc", "Mac-P", "Mac-R", "Mac-F1", "MCC")}, **BIAS}
+    curves = curves_of(frame, [*labels.values()])
+    key = (*TASKS[task], model)
+    data = pd.DataFrame({"degree": curves.degrees})
+    notes = []
+    if key in curves.tasks:
+        row = curves.tasks.index(key)
+        for label, metric in labels.items():
+            data[label] = curves.values[metric][row]
+        rising = [m for m in BIAS if data[m].iloc[-1] >= data[m].iloc[0]]
+        if rising:
+            notes.append(f"{', '.join(rising)} does not fall by mutation: it gives no baseline.")
+    else:
+        data, notes = data.iloc[:0], [f"No baseline of {model} on {task} is held."]
+    title = f"Mutation baseline of {model} on {task}"
+    return PaperTable("fig7", title, data, len(data), "points of a baseline", tuple(notes))
+
+
+def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
+    """Give Figure 8: shares of the regions by method (a), model (b), task (c) and trade-off (d).
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A result frame.
+    rule : {"paper", "code"}
+        The authors' figure follows "code": worse than the baseline's end in both is inverted.
+    """
+    cube = cube_of(frame)
+    # counts[pair, task, model, method, region]
+    counts = np.stack(
+        [
+            (cube.regions(gap, score, rule=rule)[..., None] == np.array(_ORDER)).sum(axis=-2)
+            for gap, score in PAIRS
+        ]
+    )
+    whole = cube.whole | ~cube.expected
+    parts = [
+        ("a", [*METHODS], counts.sum(axis=(0, 1, 2)), np.all(whole, axis=(0, 1))),
+        ("b", [*MODELS], counts.sum(axis=(0, 1, 3)), np.all(whole, axis=(0, 2))),
+        ("c", [*TASKS], counts.sum(axis=(0, 2, 3)), np.all(whole, axis=(1, 2))),
+        (
+            "d",
+            [f"{gap}&{score}" for gap, score in PAIRS],
+            counts.sum(axis=(1, 2, 3)),
+            np.full(len(PAIRS), whole.all()),
+        ),
+    ]
+    ours, theirs = [], []
+    for part, labels, cells, keep in parts:
+        place = pd.MultiIndex.from_product([[part], labels])
+        with np.errstate(invalid="ignore"):
+            shares = cells / cells.sum(axis=-1, keepdims=True)
+        ours.append(pd.DataFrame(shares, index=place, columns=pd.Index(_COLUMNS)))
+        text = printed(f"fig8{part}", [*_COLUMNS]).reindex(labels)
+        theirs.append(blank(text, keep).set_axis(place))
+    return told(
+        PaperTable(
+            "fig8",
+            "Share of cases in each region, by (a) method, (b) model, (c) task, (d) trade-off",
+            pd.concat(ours).dropna(how="all"),
+            int(counts.sum()),
+            "mitigation cases (runs x trade-offs)",
+            (f"Regions by rule {rule!r}.",),
+            pd.concat(theirs),
+            six,
+            shares=True,
+        ),
+        cube,
+    )
+
+
+def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
+    """Give Table 6: in how many scenarios each method has the best trade-off, by task.
+
+    A scenario is a (model, trade-off); every method that reaches the best score counts, so rows
+    sum to more than 100 %.
+    """
+    cube = cube_of(frame)
+    best = np.zeros(cube.held.shape)
+    scenarios = np.zeros(cube.held.shape)
+    for gap, score in PAIRS:
+        worth = cube.scores(gap, score, rule=rule)
+        known = np.isfinite(worth)
+        top = np.max(np.where(known, worth, -np.inf), axis=-1, keepdims=True)
+        best += known & (worth == top)
+        scenarios += known
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rows = 100 * best.sum(axis=1) / scenarios.sum(axis=1)
+        overall = 100 * best.sum(axis=(0, 1)) / scenarios.sum(axis=(0, 1))
+    data = pd.DataFrame(
+        np.vstack([rows, overall]), index=[*TASKS, "Overall"], columns=pd.Index([*METHODS])
+    )
+    theirs = printed("table6", [*METHODS])
+    whole: Mask = np.all(cube.whole, axis=(1, 2))
+    for i, task in enumerate(TASKS):
+        if not whole[i]:
+            theirs.loc[task] = ""
+    for i, method in enumerate(METHODS):
+        if not whole[cube.expected[:, :, i].any(axis=1)].all():
+            theirs.loc["Overall", method] = ""
+    present = np.append(np.any(cube.held, axis=(1, 2)), True)
+    return told(
+        PaperTable(
+            "table6",
+            "Share of scenarios in which a method has the best trade-off, by task",
+            data[present],
+            int(scenarios.sum()),
+            "mean points (task, model, trade-off, method)",
+            (f"Regions by rule {rule!r}.",),
+            theirs[present],
+            _whole_percent,
+        ),
+        cube,
+    )
+
+
+# ---------------------------------------------------------------------- findings
+
+_PREPRINT = {
+    "Finding 1": "every performance metric falls significantly in 42% to 75% of applications",
+    "Finding 2": "7 of 17 methods lower performance in less than half of the scenarios",
+    "Finding 3": "bias falls significantly in an average of only 50% of applications",
+    "Finding 4": "10 of 17 methods lower bias in more than half of the scenarios",
+    "Finding 5": "9 of 17 methods reach win-win or good in more than half of the cases; on average "
+    "26% lose-lose and 11% poor",
+    "Finding 6": "the best method has the best trade-off in only 29% of the scenarios",
+}
+
+
+def _findings(tables: dict[str, pd.DataFrame]) -> dict[str, str]:
+    """Put six tables into the six sentences; shares are numbers here."""
+    falls = {
+        name: 1 - tables[name]["no or increase"].dropna()
+        for name in ("fig3", "fig4", "fig5", "fig6")
+    }
+    regions = tables["fig8a"].dropna()
+    reached = regions["good"] + regions["win-win"]
+    overall = tables["table6"].loc["Overall"].dropna()
+    methods = len(regions)
+    fifth = sixth = "no mutation baseline is held"
+    if methods:
+        fifth = (
+            f"{int((reached > 0.5).sum())} of {methods} methods reach win-win or good in more than "
+            f"half of the cases; on average {regions['lose-lose'].mean():.0%} lose-lose and "
+            f"{regions['poor'].mean():.0%} poor"
+        )
+    if len(overall):
+        sixth = (
+            f"the best method ({overall.idxmax()}) has the best trade-off in "
+            f"{int(overall.to_numpy(dtype=float).max())}% of the scenarios"
+        )
+    return {
+        "Finding 1": f"every performance metric falls significantly in {falls['fig3'].min():.0%} to "
+        f"{falls['fig3'].max():.0%} of applications",
+        "Finding 2": f"{int((falls['fig4'] < 0.5).sum())} of {len(falls['fig4'])} methods lower "
+        "performance in less than half of the scenarios",
+        "Finding 3": f"bias falls significantly in an average of {falls['fig5'].mean():.0%} of "
+        "applications",
+        "Finding 4": f"{int((falls['fig6'] > 0.5).sum())} of {len(falls['fig6'])} methods lower bias "
+        "in more than half of the scenarios",
+        "Finding 5": fifth,
+        "Finding 6": sixth,
+    }
+
+
+def _recomputed(frame: pd.DataFrame) -> dict[str, str]:
+    made = {make.__name__: make(frame).data for make in (fig3, fig4, fig5, fig6, table6)}
+    regions = fig8(frame).data
+    by_method = regions[regions.index.get_level_values(0) == "a"].droplevel(0)
+    return _findings(made | {"fig8a": by_method})
+
+
+def _final() -> dict[str, str]:
+    """Give the sentences with the numbers of the final version's outputs."""
+    shares = {
+        name: printed(name, [*EFFECTS]).astype(float) for name in ("fig3", "fig4", "fig5", "fig6")
+    }
+    regions = printed("fig8a", [*_COLUMNS]).astype(float)
+    best = printed("table6", [*METHODS]).loc[["Overall"]].map(lambda cell: float(cell.rstrip("%")))
+    return _findings(shares | {"fig8a": regions, "table6": best})
+
+
+def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = None) -> PaperTable:
+    """Give the paper's six findings: preprint, final version, recomputed, and from our runs.
+
+    Parameters
+    ----------
+    published, ours : DataFrame, optional
+        Result frames: the authors' files and our own runs.
+    """
+    sides = {"recomputed": published, "ours": ours}
+    columns = {"as published (preprint)": _PREPRINT, "as published (final outputs)": _final()}
+    columns |= {
+        side: _recomputed(frame) if frame is not None else dict.fromkeys(_PREPRINT, "not yet run")
+        for side, frame in sides.items()
+    }
+    cubes = [cube_of(frame) for frame in sides.values() if frame is not None]
+    partial = any(not cube.whole.all() for cube in cubes)
+    return PaperTable(
+        "findings",
+        "The paper's six findings",
+        pd.DataFrame(columns),
+        int(sum(cube.held.sum() for cube in cubes)),
+        "applications (task, model, method)",
+        (
+            "The frame does not hold all eight tasks and seven models: its sentences speak of a part.",
+        )
+        if partial
+        else (),
+    )
+
+
+def held(frame: pd.DataFrame) -> frozenset[str]:
+    """Name the parts that a frame holds: runs, original runs, baselines."""
+    names = {str(name) for name in frame["mitigator"].unique()}
+    parts = set()
+    if names & set(METHODS.values()):
+        parts.add("runs")
+    if "unmitigated" in names:
+        parts.add("original runs")
+    if any(name.startswith(BASELINE) for name in names):
+        parts.add("baselines")
+    return frozenset(parts)
+
+
+_BOTH = frozenset({"runs", "original runs"})
+_ALL = _BOTH | {"baselines"}
+TABLES: dict[str, Recipe] = {
+    "fig3": Recipe(fig3, "how often performance falls, by metric", _BOTH),
+    "fig4": Recipe(fig4, "how often performance falls, by method", _BOTH),
+    "fig5": Recipe(fig5, "how often bias falls, by metric", _BOTH),
+    "fig6": Recipe(fig6, "how often bias falls, by method", _BOTH),
+    "fig7": Recipe(
+        fig7, "the mutation baseline of lr on Adult-Sex", frozenset({"baselines"}), 0.01
+    ),
+    "fig8": Recipe(fig8, "shares of the regions: method, model, task, trade-off", _ALL),
+    "table2": Recipe(table2, "correlation of performance metrics", _BOTH, 0.1),
+    "table3": Recipe(table3, "mean ranks by performance metric", _BOTH, 1.0),
+    "table4": Recipe(table4, "correlation of bias metrics", _BOTH, 0.1),
+    "table5": Recipe(table5, "mean ranks by bias metric", _BOTH, 1.0),
+    "table6": Recipe(table6, "who has the best trade-off, by task", _ALL, 5.0),
+    "findings": Recipe(findings, "the paper's six findings", _ALL),
+}
+"""What can be recomputed, by name."""

@@ -1,0 +1,475 @@
+"""Our runs of a paper's study beside the published ones, cell by cell and table by table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy._validate import listed
+from isonomy.errors import InputError
+from isonomy.papers import study_module
+from isonomy.papers.compare_tables import TABLE_CELL, compare_tables, is_close, near_print
+from isonomy.papers.judge import is_baseline, one_study
+from isonomy.papers.table import PaperTable, label_of, plain_value
+from isonomy.stats import holm, mann_whitney
+from isonomy.store.record import check_frame, split_variant, wide
+
+__all__ = [
+    "Comparison",
+    "LEVEL",
+    "compare",
+    "compare_cells",
+    "compare_tables",
+    "compare_with_print",
+    "is_close",
+    "metrics_of",
+    "same_part",
+]
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.01
+"""Level at which a cell counts as different, Holm's correction over all cells included."""
+
+CELL = ("dataset", "attributes", "model", "mitigator")
+# they bring their own learner: one set of published runs stands for every base model
+_OWN_MODEL = frozenset(
+    {"prejudice_remover", "adversarial_debiasing", "meta_fair_classifier", "fairway"}
+)
+_DIGITS = 6e-7  # published values have six decimals
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ours beside the published: single cells, cells of the tables, and the findings.
+
+    Attributes
+    ----------
+    paper : str
+        The paper's name on the command line.
+    cells : DataFrame
+        One row per (task, model, method, metric): runs and means of both sides, their difference,
+        the two-sided Mann-Whitney p-value, Holm's correction of it over all rows, the chance that
+        a run of ours exceeds a published one; and, seed by seed, the mean absolute difference and
+        the share of runs that are equal (undefined where the two did not meet the same rows).
+    tables : DataFrame
+        One row per cell of every table both sides hold: ours, the published one recomputed on the
+        same part of the study, and whether they are equal as printed, or close.
+    findings : PaperTable
+        The paper's numbered findings: as published, recomputed, ours.
+    level : float
+    notes : tuple of str
+    """
+
+    paper: str
+    cells: pd.DataFrame
+    tables: pd.DataFrame
+    findings: PaperTable
+    level: float = LEVEL
+    notes: tuple[str, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """Give the single cells."""
+        return self.cells
+
+    def agreement(self, by: str = "mitigator") -> pd.DataFrame:
+        """Give the share that agrees, by one of the columns of a cell, and over all."""
+        cells = self.cells
+        if cells.empty:
+            return pd.DataFrame()
+        parts = {str(name): part for name, part in cells.groupby(by, sort=False, observed=True)}
+        rows = {
+            name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def table_agreement(self) -> pd.DataFrame:
+        """Give per table how many cells are equal as printed, and how many are close."""
+        if self.tables.empty:
+            return pd.DataFrame(columns=["cells", "equal", "close", "within"])
+        grouped = self.tables.groupby("table", sort=False)
+        out = grouped.agg(cells=("equal", "size"), equal=("equal", "mean"), close=("close", "mean"))
+        return out.assign(within=grouped["within"].first())
+
+    def summary(self) -> dict[str, Any]:
+        """Give everything as plain data: undefined is None."""
+        return {
+            "paper": self.paper,
+            "level": self.level,
+            "notes": list(self.notes),
+            "agreement": _records(self.agreement().reset_index(names="mitigator")),
+            "tables": _records(self.table_agreement().reset_index(names="table")),
+            "findings": self.findings.summary(),
+            "cells": _records(self.cells),
+            "table_cells": _records(self.tables),
+        }
+
+    def markdown(self) -> str:
+        """Write the comparison as a part of ``benchmarks/fidelity.md``."""
+        lines = [f"## {self.paper}: our study beside the published runs", ""]
+        if len(self.cells):
+            ours, theirs = (_span(self.cells[side]) for side in ("runs", "published_runs"))
+            told = (
+                f"{len(self.cells):,} cells (task, model, method, metric), {ours} runs of ours "
+                f"against {theirs}. *Rejected*: Mann-Whitney, two-sided, Holm over all cells, "
+                f"{self.level:.0%}. *Equal runs*: same "
+                "seed, all metrics equal to six digits; *paired*: mean absolute difference seed by seed."
+            )
+            lines += [told, "", *_markdown(self.agreement().reset_index(names="method")), ""]
+        if len(self.tables):
+            lines += [
+                (
+                    "The tables, ours beside those recomputed from the authors' files on the same part of "
+                    "the study:"
+                ),
+                "",
+                *_markdown(self.table_agreement().reset_index(names="table")),
+                "",
+            ]
+        for row, answers in self.findings.text().iterrows():
+            lines += [f"**{row}**", "", *(f"- {side}: {x}" for side, x in answers.items()), ""]
+        notes = [*self.notes, *self.findings.notes]
+        return "\n".join([*lines, *(f"- {note}" for note in notes)]).rstrip() + "\n"
+
+    def _repr_html_(self) -> str:
+        return self.agreement().to_html() + self.table_agreement().to_html()
+
+
+def compare(
+    ours: pd.DataFrame,
+    published: pd.DataFrame,
+    paper: str,
+    *,
+    level: float = LEVEL,
+    paired: bool = True,
+) -> Comparison:
+    """Set our runs of a study beside the published ones.
+
+    Parameters
+    ----------
+    ours, published : DataFrame
+        Result frames, such as ``Store.frame()`` and ``read_published(...)``.
+    paper : {"chen", "fairea"}
+        Whose tables and findings to make.
+    level : float
+        At which a cell is rejected, after Holm's correction.
+    paired : bool
+        Whether a repeat met the same test rows on both sides, as it did where the authors' splits
+        are replayed (``protocol="as_published"``): runs are then compared seed by seed too, and
+        the tables are made of the published runs of the same repeats.
+
+    Examples
+    --------
+    >>> from isonomy.store import Record, records_frame
+    >>> rng = np.random.default_rng(0)
+    >>> def runs(study):
+    ...     return records_frame(
+    ...         Record(study, "adult", "sex", "lr", name, i, dict.fromkeys(metrics_of("chen"), a))
+    ...         for name in ("unmitigated", "reweighing")
+    ...         for i, a in enumerate(rng.uniform(size=20))
+    ...     )
+    >>> result = compare(runs("chen_2022"), runs("chen_2022:published"), "chen")
+    >>> float(result.agreement().loc["all", "not rejected"])
+    1.0
+    """
+    module = study_module(paper)
+    for side, frame in (("Our runs", ours), ("The published runs", published)):
+        if check_frame(frame).empty:
+            raise InputError(f"{side} must hold results; the frame is empty.")
+    part = same_part(published, ours)
+    cells = compare_cells(ours, part, level=level, paired=paired)
+    if paired:
+        part = _same_repeats(part, ours)
+    # what only one side holds would pool other runs on each
+    tables, left_out = compare_tables(same_part(ours, part), part, module.TABLES, module.held)
+    findings = module.findings(published, ours)
+    same = module.findings(part).data["recomputed"] if len(part) < len(published) else None
+    if same is not None:
+        data = findings.data.copy()
+        data.insert(data.columns.get_loc("ours"), "recomputed on our part", same)
+        findings = PaperTable(
+            findings.name, findings.title, data, findings.cases, findings.unit, findings.notes
+        )
+    notes = [*_power(cells, level), *_baseline_note(ours, published), *left_out]
+    return Comparison(paper, cells, tables, findings, level, tuple(notes))
+
+
+def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
+    """Set our runs beside what a paper prints, where the authors' files are not at hand.
+
+    A printed cell is compared where our runs hold all that is behind it.
+
+    Parameters
+    ----------
+    ours : DataFrame
+        A result frame.
+    paper : {"chen", "fairea"}
+    """
+    module = study_module(paper)
+    held = module.held(ours)
+    rows, short = [], []
+    for name, recipe in module.TABLES.items():
+        if name == "findings" or recipe.needs - held:
+            continue
+        try:
+            made = recipe.make(ours)
+        except InputError:
+            continue
+        found = made.compare().rename(columns={"recomputed": "ours", "printed": "published"})
+        if found.empty:
+            short.append(name)
+            continue
+        value = {
+            (label_of(row), label_of(column)): v
+            for column in made.data
+            for row, v in made.data[column].items()
+        }
+        close = [
+            equal or near_print(value[row, column], theirs, recipe.close)
+            for row, column, theirs, equal in found[
+                ["row", "column", "published", "agrees"]
+            ].itertuples(index=False)
+        ]
+        table = found.assign(table=name, equal=found["agrees"], close=close, within=recipe.close)
+        rows.append(table[TABLE_CELL])
+    notes = ["The authors' files were not given (--published): single cells are not compared."]
+    if short:
+        notes.append(
+            f"Our runs do not hold all that is behind a cell of {', '.join(short)}: not compared."
+        )
+    tables = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=TABLE_CELL)
+    return Comparison(
+        paper, pd.DataFrame(), tables, module.findings(None, ours), LEVEL, tuple(notes)
+    )
+
+
+def metrics_of(paper: str) -> list[str]:
+    """Name the metrics that a paper's tables are made of."""
+    module = study_module(paper)
+    found = [*getattr(module, "PERFORMANCE", {"Acc": "accuracy"}).values()]
+    return [*found, *getattr(module, "BIAS", getattr(module, "GAPS", {})).values()]
+
+
+# ---------------------------------------------------------------------- the same part
+
+
+def _keys(frame: pd.DataFrame, columns: tuple[str, ...] = CELL) -> pd.MultiIndex:
+    return pd.MultiIndex.from_arrays([frame[c].astype(str) for c in columns], names=columns)
+
+
+def _brings_own_model(names: pd.Series) -> NDArray[np.bool_]:
+    words = names.astype("category")
+    own = [split_variant(str(name))[0] in _OWN_MODEL for name in words.cat.categories]
+    return np.asarray(own, dtype=bool)[words.cat.codes]
+
+
+def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Give the published rows of the tasks, models and methods that our frame holds.
+
+    Baselines go with their model. A method that brings its own learner was published once and
+    stands for every base model.
+    """
+    published, ours = check_frame(one_study(published)), check_frame(one_study(ours))
+    ours = ours[(ours["status"] == "ok").to_numpy()]
+    mine = _keys(ours).unique()
+    keep = _keys(published).isin(mine)
+    tasks = _keys(ours, CELL[:3]).unique()
+    line = is_baseline(published)
+    keep = np.where(line, _keys(published, CELL[:3]).isin(tasks), keep)
+    no_model = (*CELL[:2], "mitigator")
+    own = _brings_own_model(published["mitigator"])
+    alike = _keys(published, no_model).isin(_keys(ours, no_model).unique())
+    whose = _brings_own_model(published["model"])  # its baseline: the method switched off
+    return published[keep | (own & alike) | (line & whose)].reset_index(drop=True)
+
+
+def _same_repeats(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Keep the published runs of the repeats that we ran; baselines are means and stay."""
+    mine = set(ours["repeat"].dropna().astype(int))
+    repeat = published["repeat"]
+    return published[(repeat.isna() | repeat.isin(mine)).to_numpy()].reset_index(drop=True)
+
+
+# ---------------------------------------------------------------------- single cells
+
+
+def compare_cells(
+    ours: pd.DataFrame, published: pd.DataFrame, *, level: float = LEVEL, paired: bool = True
+) -> pd.DataFrame:
+    """Compare means and distributions of every (task, model, method, metric) both frames hold."""
+    ours, published = (f[~is_baseline(f)] for f in map(check_frame, (ours, published)))
+    theirs = [str(m) for m in published["metric"].unique() if m]
+    mine = {str(m) for m in ours["metric"].unique()}
+    metrics = [m for m in theirs if m in mine or m.strip("|") in mine]
+    if not metrics:
+        raise InputError(
+            f"The two frames must share a metric; ours holds {listed(sorted(mine))}, the "
+            f"published one {listed(theirs)}."
+        )
+    left, right = wide(ours, metrics), wide(published, metrics)
+    places = _matched(left, right)
+    if places.empty:
+        raise InputError(
+            "The two frames must share a task, model and method; they share none: compare runs of "
+            "the same study."
+        )
+    a, seeds_a = _laid_out(left, _keys(left), places[["model", *CELL]].iloc[:, 1:], metrics)
+    b, seeds_b = _laid_out(
+        right, _keys(right), places[[*CELL[:2], "their_model", "mitigator"]], metrics
+    )
+    equal, apart = _seed_by_seed(a, b, seeds_a, seeds_b, paired=paired)
+    flat_a, flat_b = (v.reshape(-1, v.shape[-1]) for v in (a, b))
+    p, larger, n, m = _tested(flat_a, flat_b)
+    count = len(metrics)
+    out = pd.concat([places[list(CELL)]] * count, ignore_index=True)
+    out["metric"] = np.repeat(metrics, len(places))
+    out["runs"], out["published_runs"] = n, m
+    with np.errstate(invalid="ignore"):
+        out["ours"], out["published"] = _mean(flat_a), _mean(flat_b)
+    out["difference"] = out["ours"] - out["published"]
+    out["p"], out["larger"] = p, larger
+    out["equal_runs"], out["paired"] = np.tile(equal, count), apart.ravel()
+    out = out[(out["runs"] > 0) & (out["published_runs"] > 0)].reset_index(drop=True)
+    out["adjusted"] = holm(out["p"].to_numpy())
+    out["rejected"] = out["adjusted"] < level
+    return out
+
+
+def _seed_by_seed(
+    a: Floats, b: Floats, seeds_a: list[int], seeds_b: list[int], *, paired: bool
+) -> tuple[Floats, Floats]:
+    """Give per cell the share of equal runs, and per metric and cell the mean distance."""
+    shared = sorted(set(seeds_a) & set(seeds_b))
+    if not paired or not shared:
+        return np.full(a.shape[1], np.nan), np.full(a.shape[:2], np.nan)
+    one, other = (v[..., [s.index(r) for r in shared]] for v, s in ((a, seeds_a), (b, seeds_b)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = np.isfinite(one).any(axis=0) & np.isfinite(other).any(axis=0)  # [cell, seed]
+        away = np.abs(one - other)
+        alike = (away <= _DIGITS) | (np.isnan(one) & np.isnan(other))
+        equal = np.where(both, alike.all(axis=0), False).sum(axis=-1) / both.sum(axis=-1)
+        return np.asarray(equal), _mean(away)
+
+
+def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
+    """Pair our (task, model, method) with the published runs that stand for it."""
+    mine = left[list(CELL)].astype(str).drop_duplicates()
+    theirs = right[list(CELL)].astype(str).drop_duplicates()
+    same = mine.merge(theirs, on=list(CELL)).assign(their_model=lambda f: f["model"])
+    rest = mine[~_keys(mine).isin(_keys(same))]
+    rest = rest[_brings_own_model(rest["mitigator"])]
+    no_model = [*CELL[:2], "mitigator"]
+    alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(
+        columns={"model": "their_model"}
+    )
+    return pd.concat([same, rest.merge(alone, on=no_model)], ignore_index=True)
+
+
+def _laid_out(
+    runs: pd.DataFrame, keys: pd.MultiIndex, places: pd.DataFrame, metrics: list[str]
+) -> tuple[Floats, list[int]]:
+    """Give ``values[metric, place, run]`` and the repeat behind each run."""
+    at = pd.MultiIndex.from_frame(places)
+    unique, back = np.unique(at.to_numpy(), return_inverse=True)
+    row = pd.Index(unique).get_indexer(pd.Index(keys.to_numpy()))
+    repeat = runs["repeat"].fillna(0).to_numpy(dtype=np.int64)
+    seeds = np.unique(repeat)
+    values = np.full((len(metrics), len(unique), seeds.size), np.nan)
+    known = row >= 0
+    values[:, row[known], np.searchsorted(seeds, repeat[known])] = runs[metrics].to_numpy()[known].T
+    return values[:, back], [int(s) for s in seeds]
+
+
+def _mean(values: Floats) -> Floats:
+    known = np.isfinite(values)
+    return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
+
+
+def _tested(a: Floats, b: Floats) -> tuple[Floats, Floats, NDArray[np.intp], NDArray[np.intp]]:
+    """Test row against row, however many runs each has: p, chance of a > b, and the two counts."""
+    a, b = np.sort(a, axis=-1), np.sort(b, axis=-1)  # undefined ones last
+    n, m = (np.isfinite(v).sum(axis=-1) for v in (a, b))
+    p, larger = np.full(len(a), np.nan), np.full(len(a), np.nan)
+    for i, j in {(int(i), int(j)) for i, j in zip(n, m, strict=True) if i and j}:
+        rows = (n == i) & (m == j)
+        statistic, p[rows] = mann_whitney(a[rows, :i], b[rows, :j])
+        larger[rows] = statistic / (i * j)
+    # two constant samples of one value differ in nothing
+    p[np.isnan(p) & (n > 0) & (m > 0)] = 1.0
+    return p, larger, n, m
+
+
+def _agreement(cells: pd.DataFrame, level: float) -> dict[str, float]:
+    away = cells["difference"].abs()
+    return {
+        "cells": len(cells),
+        "equal runs": float(cells["equal_runs"].mean()),
+        "paired": float(cells["paired"].mean()),
+        "mean difference": float(away.mean()),
+        "within 0.005": float((away <= 0.005).mean()),
+        "within 0.02": float((away <= 0.02).mean()),
+        "p below 0.05": float((cells["p"] < 0.05).mean()),
+        "not rejected": float((~cells["rejected"].astype(bool)).mean()),
+    }
+
+
+def _power(cells: pd.DataFrame, level: float) -> list[str]:
+    """Say where the runs are too few for any difference to be found."""
+    at = int(cells["runs"].to_numpy().argmin())
+    n, m = (int(cells[side].to_numpy()[at]) for side in ("runs", "published_runs"))
+    best = float(mann_whitney(np.arange(n), np.arange(m) + n).pvalue)
+    if best * len(cells) <= level:
+        return []
+    return [
+        (
+            f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
+            f"over {len(cells):,} cells raises above {level:g}: that such a cell is not rejected says "
+            "little; read the column p below 0.05 (5 % are expected when nothing differs)."
+        )
+    ]
+
+
+def _baseline_note(ours: pd.DataFrame, published: pd.DataFrame) -> list[str]:
+    """Say where our baselines are means over other splits than the published ones."""
+    mine = ours[is_baseline(ours)]["repeat"]
+    theirs = published[is_baseline(published)]["repeat"]
+    if mine.isna().all() or theirs.empty or theirs.notna().any():
+        return []
+    told = (
+        f"Our mutation baselines are means over {mine.nunique()} splits, the published ones over "
+        "theirs: regions and areas differ by that, too."
+    )
+    return [told]
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {str(k): plain_value(v) for k, v in row.items()} for row in table.to_dict(orient="records")
+    ]
+
+
+def _span(values: pd.Series) -> str:
+    low, high = int(values.min()), int(values.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _markdown(table: pd.DataFrame) -> list[str]:
+    def cell(name: str, value: Any) -> str:
+        if isinstance(value, str | int | np.integer):
+            return str(value)
+        if value != value:
+            return ""
+        if name in ("mean difference", "paired"):
+            return f"{value:.4f}"
+        if name == "within":
+            return f"{value:g}"
+        return f"{value:.0%}"
+
+    head = [f"| {' | '.join(map(str, table.columns))} |", "|---" * len(table.columns) + "|"]
+    rows = table.to_dict(orient="records")
+    return head + [f"| {' | '.join(cell(str(k), v) for k, v in row.items())} |" for row in rows]

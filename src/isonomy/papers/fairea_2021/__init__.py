@@ -1,0 +1,3 @@
+"""Hort et al. (2021)."""
+
+__all__: list[str] = []

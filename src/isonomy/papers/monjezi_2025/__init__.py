@@ -1,0 +1,3 @@
+"""Monjezi et al. (2025)."""
+
+__all__: list[str] = []

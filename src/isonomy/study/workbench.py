@@ -1,0 +1,384 @@
+"""One dataset, prepared and split one way: what the methods of a trial share is done once here.
+
+Shared are the prepared arrays, every base model's fit and its scores, out-of-fold scores, and
+what a pre-processor makes of the data. Sharing changes nothing: each prediction is the one that
+``mitigator.fit(...).predict(...)`` gives, which the tests hold every method to.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from isonomy._validate import MISSING
+from isonomy.data import Dataset, Encoded, encode, load, make_split
+from isonomy.data.catalog import parse_name
+from isonomy.errors import InputError, NotApplicable
+from isonomy.metrics import Neighbours, neighbours
+from isonomy.metrics.joint import JointCounts
+from isonomy.metrics.tally import sort_key
+from isonomy.mitigators import MITIGATORS, PostProcessor, PreProcessor, make_mitigator
+from isonomy.mitigators.base import BaseMitigator
+from isonomy.mitigators.optimized_preprocessing import ADULT, COMPAS, GERMAN
+from isonomy.models import fit_model, make_model, with_scores
+from isonomy.store.record import split_variant
+from isonomy.study.plan import Trial, recipe_of
+from isonomy.study.source import Source
+from isonomy.study.spec import Method, Study, is_mitigator
+
+__all__ = ["Bench", "Outputs", "outputs"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+T = TypeVar("T")
+
+_ON_FRAME = "optimized_preprocessing"  # enumerates values: it takes columns before one-hot coding
+_DECLARED = {"adult": ADULT, "compas": COMPAS, "german": GERMAN}
+_ONE_TABLE = ("chen", "fairea", "coarse")  # preparations that are the same whatever is under test
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Predicted labels (1 is favourable) and, where there are any, scores in between."""
+
+    labels: Labels
+    scores: Floats | None
+
+
+def outputs(model: Any, X: Any) -> Outputs:
+    """Give a fitted model's labels and its scores of the favourable label, 1."""
+    scored = hasattr(model, "predict_proba")
+    if scored and isinstance(model, RandomForestClassifier):
+        # a forest's label is its likeliest class; asking for both would walk the trees twice
+        share = model.predict_proba(X)
+        good = np.flatnonzero(model.classes_ == 1)
+        likeliest = model.classes_.take(share.argmax(axis=1))
+        scores = share[:, good[0]] if good.size else np.zeros(len(share))
+        return Outputs((likeliest == 1).astype(np.intp), scores)
+    labels = (model.predict(X) == 1).astype(np.intp)
+    if not scored:
+        return Outputs(labels, None)
+    good = np.flatnonzero(model.classes_ == 1)
+    share = model.predict_proba(X)
+    return Outputs(labels, share[:, good[0]] if good.size else np.zeros(len(labels)))
+
+
+@lru_cache(maxsize=8)
+def _dataset(source: Source | str) -> Dataset:
+    """Load data once per process: what workers receive are names."""
+    return load(source) if isinstance(source, str) else source.load()
+
+
+@lru_cache(maxsize=8)
+def _encoded(source: Source | str, preparation: str, attribute: str | None) -> Encoded:
+    recipe, options = parse_name(preparation)
+    return encode(_dataset(source), recipe, attribute=attribute, **options)
+
+
+@lru_cache(maxsize=8)
+def _groups(source: Source | str) -> tuple[NDArray[np.intp], tuple[tuple[Any, ...], ...]]:
+    """Give numbers to the joint groups of all protected attributes, over all rows of the dataset.
+
+    All rows, so that every split and every preparation counts the same groups.
+    """
+    table = _dataset(source).sensitive
+    columns = []
+    for name in table:
+        values = table[name].astype(object)
+        columns.append(values.where(values.notna(), MISSING).to_numpy())
+    codes, found = pd.MultiIndex.from_arrays(columns).factorize()
+    plain = [tuple(v.item() if isinstance(v, np.generic) else v for v in g) for g in found]
+    order = sorted(range(len(plain)), key=lambda i: sort_key(plain[i]))
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return rank[codes], tuple(plain[i] for i in order)
+
+
+class Bench:
+    """The data of a trial under one preparation and splitter, and what has been done with them.
+
+    Parameters
+    ----------
+    study : Study
+        What is run.
+    trial : Trial
+        Which part of it.
+    preparation, splitter : str
+        How the data are prepared and split here.
+    """
+
+    def __init__(self, study: Study, trial: Trial, preparation: str, splitter: str) -> None:
+        self.study, self.trial = study, trial
+        self.preparation, self.splitter = preparation, splitter
+        self.seed = study.seed + trial.repeat
+        self.attributes = trial.task.names
+        self._source = study.source_of(trial.dataset) or trial.dataset
+        data = _dataset(self._source)
+        one = parse_name(preparation)[0] in _ONE_TABLE
+        encoded = _encoded(self._source, preparation, None if one else self.attributes[0])
+        rows = encoded.rows
+        for attribute in self.attributes[1:]:
+            rows = rows[data.known(attribute)[rows]]
+        split = make_split(data, trial.repeat, study.seed, splitter=splitter, rows=rows)
+        self.ready = ready = encoded.at(split, self.attributes[0])
+        self._drawn = len(rows)
+        self.majority = int(2 * int(encoded.y.sum()) >= len(encoded.y))
+        self.X, self.y = ready.X_train, ready.y_train.astype(int)
+        self.X_test, self.y_test = ready.X_test, ready.y_test.astype(int)
+        self.s, self.s_test = (self._sensitive(p.frame) for p in (ready.train, ready.test))
+        weighted = study.uses_weights
+        self.w = ready.train.weight if weighted else None
+        self.w_test = ready.test.weight if weighted else None
+        self.privileged = data.privileged
+        self.attribute_names = data.attributes
+        self.rows = hashlib.sha256(ready.test.rows.astype("<i8").tobytes()).hexdigest()[:16]
+        self._done: dict[Hashable, Any] = {}
+        self._transformed: tuple[Method, Any] | None = None
+
+    def _sensitive(self, frame: pd.DataFrame) -> Any:
+        columns = {a: frame[a].to_numpy().astype(int) for a in self.attributes}
+        return columns if len(columns) > 1 else columns[self.attributes[0]]
+
+    def once(self, key: Hashable, do: Callable[[], T]) -> T:
+        """Do a thing the first time it is asked for; what failed once fails again, at no cost."""
+        if key not in self._done:
+            try:
+                self._done[key] = (do(), None)
+            except Exception as error:
+                self._done[key] = (None, error)
+        value, failure = self._done[key]
+        if failure is not None:
+            raise failure
+        result: T = value
+        return result
+
+    # Making models and mitigators.
+
+    def random_state(self, kind: type[BaseMitigator]) -> Any:
+        """Give a method its random numbers: a seed, or NumPy's old stream where the split left it.
+
+        A method that draws when it predicts gets a seed always, so that its draws do not depend
+        on how often it was asked before.
+        """
+        if self.study.protocol != "as_published" or (kind.randomized and kind.stage != "pre"):
+            return self.seed
+        stream = np.random.RandomState(self.seed)
+        stream.permutation(self._drawn)
+        return stream
+
+    def learner(self, model: str) -> BaseEstimator:
+        """Make a base learner, unfitted."""
+        if is_mitigator(model):
+            raise NotApplicable(
+                f"The method takes a base learner and {model} is a method with a model of its "
+                f"own: name the models that it is to run with."
+            )
+        return make_model(model, recipe_of(self.study, model), random_state=self.seed)
+
+    def make(self, method: Method, model: str | None) -> Any:
+        """Make a mitigator around an unfitted learner, as this study wants it."""
+        kind = MITIGATORS[split_variant(method.mitigator)[0]]
+        on_frame = kind.name == _ON_FRAME
+        learner = None if model is None else self.learner(model)
+        if on_frame and learner is not None:
+            learner = self._one_hot(learner)
+        return make_mitigator(
+            method.mitigator,
+            learner,
+            protocol=self.study.protocol,
+            privileged=1 if len(self.attributes) == 1 else dict.fromkeys(self.attributes, 1),
+            favorable=1,
+            sensitive_columns=list(self.attributes)
+            if on_frame
+            else [self.ready.columns[a] for a in self.attributes],
+            random_state=self.random_state(kind),
+            **{name: self._option(name, value) for name, value in method.options},
+        )
+
+    def _option(self, name: str, value: Any) -> Any:
+        if value == "@protected":
+            # the studies declared every protected column, whichever of them was under test
+            return sorted(self.ready.columns.values())
+        if value == "@dataset":
+            if name != "distortion" or self.trial.dataset not in _DECLARED:
+                raise InputError(
+                    f"'@dataset' must be something the studies declared; {name!r} of "
+                    f"{self.trial.dataset!r} is not: leave the option out."
+                )
+            return _DECLARED[self.trial.dataset]
+        return list(value) if isinstance(value, tuple) else value
+
+    def _one_hot(self, learner: BaseEstimator) -> BaseEstimator:
+        words = list(self.ready.train.frame.select_dtypes("category").columns)
+        coder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        return make_pipeline(
+            make_column_transformer((coder, words), remainder="passthrough", sparse_threshold=0),
+            learner,
+        )
+
+    def tables(self, mitigator: Any) -> tuple[Any, Any]:
+        """Give the training and the test table as a mitigator takes them."""
+        if mitigator.name == _ON_FRAME:
+            return self.ready.train.frame, self.ready.test.frame
+        return self.X, self.X_test
+
+    # What is shared.
+
+    def base(self, model: str) -> Outputs:
+        """Give the predictions of the original model on the test rows."""
+        if is_mitigator(model):
+            off = Method(model, model)
+            return self.once(("base", model), lambda: self._plain(self.make(off, None)))
+        return self.on_test(model, calibrated=False)
+
+    def fitted(self, model: str, *, calibrated: bool) -> Any:
+        """Give a base learner fitted on the training rows, once."""
+
+        def fit() -> Any:
+            learner = self.learner(model)
+            return fit_model(
+                with_scores(learner) if calibrated else learner, self.X, self.y, self.w
+            )
+
+        return self.once(("fit", model, calibrated), fit)
+
+    def on_test(self, model: str, *, calibrated: bool) -> Outputs:
+        """Give a fitted base learner's labels and scores on the test rows."""
+        return self.once(
+            ("test", model, calibrated),
+            lambda: outputs(self.fitted(model, calibrated=calibrated), self.X_test),
+        )
+
+    def on_train(self, model: str, *, calibrated: bool) -> Outputs:
+        """Give a fitted base learner's labels and scores on the rows it was fitted on."""
+        return self.once(
+            ("train", model, calibrated),
+            lambda: outputs(self.fitted(model, calibrated=calibrated), self.X),
+        )
+
+    def near(self) -> Neighbours:
+        """Find each test row's neighbours, for consistency."""
+        return self.once("near", lambda: neighbours(self.X_test))
+
+    # Running a method.
+
+    def run(self, method: Method, model: str) -> Outputs:
+        """Give a method's predictions on the test rows, doing only what was not done before."""
+        kind = MITIGATORS[split_variant(method.mitigator)[0]]
+        if kind.name == "unmitigated":
+            return self.base(model)
+        if not kind.uses_estimator:
+            return self.once(("alone", method), lambda: self._plain(self.make(method, None)))
+        if method.learner is not None:
+            own = method.learner
+            return self.once(("alone", method), lambda: self._with_model(method, kind, own))
+        return self._with_model(method, kind, model)
+
+    def _with_model(self, method: Method, kind: type[BaseMitigator], model: str) -> Outputs:
+        if issubclass(kind, PreProcessor) and kind._fit is PreProcessor._fit:
+            mitigator = self.make(method, model)
+            if getattr(mitigator, "situation_model", None) != "same":
+                return self._pre(method, mitigator, model)
+        if issubclass(kind, PostProcessor) and kind._fit is PostProcessor._fit:
+            mitigator = self.make(method, model)
+            default = "train" if self.study.protocol == "as_published" else "out_of_fold"
+            where = mitigator.fit_on or default
+            if where in ("train", "out_of_fold"):
+                return self._post(mitigator, model, where)
+        return self._plain(self.make(method, model))
+
+    def _plain(self, mitigator: Any) -> Outputs:
+        """Fit and predict, sharing nothing."""
+        X, X_test = self.tables(mitigator)
+        mitigator.fit(X, self.y, sensitive_features=self.s, sample_weight=self.w)
+        given = self.s_test if mitigator.needs_sensitive_at_predict else None
+        labels = mitigator.predict(X_test, sensitive_features=given)
+        scores = None
+        if hasattr(mitigator, "predict_proba"):
+            scores = mitigator.predict_proba(X_test, sensitive_features=given)[:, 1]
+        return Outputs((labels == 1).astype(np.intp), scores)
+
+    def _pre(self, method: Method, mitigator: Any, model: str) -> Outputs:
+        """Learn a transform for the first model that asks, and fit every model on its rows."""
+        if self._transformed is None or self._transformed[0] != method:
+            self._transformed = None  # methods come one after the other: keep one set of rows
+
+            def learn() -> Any:
+                X, X_test = self.tables(mitigator)
+                new = mitigator.resample(*mitigator._open(X, self.y, self.s, self.w))
+                given = self.s_test if mitigator.needs_sensitive_at_predict else None
+                table = mitigator.transform(*mitigator._reopen(X_test, given))
+                return new[0], mitigator._label_of_code[new[1]], new[3], table
+
+            try:
+                self._transformed = (method, learn())
+            except Exception as error:
+                self._transformed = (method, error)
+        rows = self._transformed[1]
+        if isinstance(rows, Exception):
+            raise rows
+        X, y, w, X_test = rows
+        return outputs(fit_model(mitigator.estimator, X, y, w), X_test)
+
+    def _post(self, mitigator: Any, model: str, where: str) -> Outputs:
+        """Learn a rule on the scores of a base model that all post-processors share."""
+        X, y, s, w = mitigator._open(self.X, self.y, self.s, self.w)
+        _, s_test = mitigator._reopen(self.X_test, self.s_test)
+        learner = mitigator._base()
+        learner = with_scores(learner) if mitigator.needs_scores else learner
+        calibrated = isinstance(learner, CalibratedClassifierCV)
+        test = self.on_test(model, calibrated=calibrated)
+        if where == "train":
+            train = self.on_train(model, calibrated=calibrated)
+            scores, labels = _scores(train), train.labels
+        else:
+            groups = zlib.crc32(s.tobytes())  # folds are made by class and group
+            scores, labels = self.once(
+                ("fold", model, calibrated, groups),
+                lambda: mitigator._out_of_fold(learner, X, y, s, w),
+            )
+        mitigator.fit_scores(scores, labels, y, s, w)
+        adjusted = mitigator.adjust(_scores(test), test.labels, s_test)
+        return Outputs(
+            adjusted.astype(np.intp), mitigator.adjust_scores(_scores(test), test.labels, s_test)
+        )
+
+    # Counting.
+
+    def count(self, base: Labels, labels: Labels, *, weight: Floats | None = None) -> JointCounts:
+        """Count the test rows by joint group, label, original prediction and prediction."""
+        codes, groups = _groups(self._source)
+        cell = ((codes[self.ready.test.rows] * 2 + self.y_test) * 2 + base) * 2 + labels
+        shape = (len(groups), 2, 2, 2)
+        weight = self.w_test if weight is None else weight
+
+        def add(values: Floats | None) -> Floats:
+            return np.bincount(cell, values, int(np.prod(shape))).reshape(shape).astype(np.float64)
+
+        return JointCounts(
+            n=add(None),
+            attributes=self.attribute_names,
+            groups=groups,
+            classes=(0, 1),
+            favorable=(1,),
+            privileged={a: tuple(v) for a, v in self.privileged.items()},
+            w=None if weight is None else add(weight),
+            w2=None if weight is None else add(weight**2),
+        )
+
+
+def _scores(given: Outputs) -> Floats:
+    """Let labels stand in for absent scores, as post-processors do."""
+    return given.labels.astype(np.float64) if given.scores is None else given.scores

@@ -1,0 +1,272 @@
+"""Our runs beside published ones: single cells against SciPy, tables by hand, the power note."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as scipy_stats
+
+from isonomy.errors import InputError
+from isonomy.papers import chen_2022
+from isonomy.papers.compare import (
+    Comparison,
+    compare,
+    compare_cells,
+    compare_tables,
+    compare_with_print,
+    is_close,
+    same_part,
+)
+from isonomy.store import Record, combine, records_frame
+
+METRICS = [*chen_2022.PERFORMANCE.values(), *chen_2022.BIAS.values()]
+
+
+def runs(
+    study: str, method: str, values: np.ndarray, *, model: str = "lr", **more: Any
+) -> list[Record]:
+    """Runs whose metrics all have the value of their repeat."""
+    return [
+        Record(study, "adult", "sex", model, method, i, dict.fromkeys(METRICS, float(v)), **more)
+        for i, v in enumerate(values)
+    ]
+
+
+def line(study: str, model: str = "lr") -> list[Record]:
+    return [
+        Record(
+            study,
+            "adult",
+            "sex",
+            model,
+            f"mutation(strategy=majority, degree={d:g})",
+            None,
+            {
+                m: 0.9 - 0.3 * d if m in chen_2022.PERFORMANCE.values() else 0.3 - 0.3 * d
+                for m in METRICS
+            },
+        )
+        for d in (0.0, 0.5, 1.0)
+    ]
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[pd.DataFrame, pd.DataFrame]:
+    rng = np.random.default_rng(3)
+    ours = runs("chen_2022", "unmitigated", rng.normal(0.8, 0.01, 12))
+    ours += runs("chen_2022", "reweighing", rng.normal(0.7, 0.01, 12))
+    theirs = runs("chen_2022:published", "unmitigated", rng.normal(0.8, 0.01, 50))
+    theirs += runs("chen_2022:published", "reweighing", rng.normal(0.75, 0.01, 50))
+    return records_frame(ours + line("chen_2022")), records_frame(
+        theirs + line("chen_2022:published")
+    )
+
+
+@pytest.fixture(scope="module")
+def found(pair: tuple[pd.DataFrame, pd.DataFrame]) -> Comparison:
+    return compare(*pair, "chen")
+
+
+def test_a_cell_holds_means_and_the_test_of_scipy(pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    ours, theirs = pair
+    cells = compare_cells(ours, theirs)
+    assert len(cells) == 2 * len(METRICS)
+    one = cells[(cells["mitigator"] == "reweighing") & (cells["metric"] == "accuracy")].iloc[0]
+    a, b = (
+        f[(f["mitigator"] == "reweighing") & (f["metric"] == "accuracy")]["value"].to_numpy()
+        for f in (ours, theirs)
+    )
+    assert (one["runs"], one["published_runs"]) == (12, 50)
+    assert one["difference"] == pytest.approx(a.mean() - b.mean())
+    known = scipy_stats.mannwhitneyu(a, b, method="asymptotic")
+    assert one["p"] == pytest.approx(known.pvalue, rel=1e-12)
+    assert one["larger"] == pytest.approx(known.statistic / 600)
+    # every metric has the same p-value here, so Holm multiplies the 15 smallest alike
+    assert one["adjusted"] == pytest.approx(min(1.0, 30 * one["p"]))
+    assert bool(one["rejected"])
+    same = cells[cells["mitigator"] == "unmitigated"]
+    assert not same["rejected"].any()
+
+
+def test_the_share_that_agrees_is_counted(found: Comparison) -> None:
+    share = found.agreement()
+    assert share.loc["reweighing", "not rejected"] == 0.0
+    assert share.loc["unmitigated", "not rejected"] == 1.0
+    assert share.loc["all", "not rejected"] == 0.5
+    assert share.loc["all", "cells"] == 30
+    assert not any("cannot give a p-value" in note for note in found.notes)
+
+
+def test_equal_runs_are_found_seed_by_seed() -> None:
+    values = np.linspace(0.5, 0.9, 10)
+    other = values.copy()
+    other[3] += 1e-5
+    cells = compare_cells(
+        records_frame(runs("chen_2022", "reweighing", values)),
+        records_frame(runs("x:published", "reweighing", other.round(6))),
+    )
+    assert set(cells["equal_runs"]) == {0.9}
+
+
+def test_without_the_same_rows_nothing_is_paired() -> None:
+    frame = records_frame(runs("chen_2022", "reweighing", np.linspace(0.5, 0.9, 10)))
+    cells = compare_cells(frame, frame, paired=False)
+    assert cells["equal_runs"].isna().all()
+    assert cells["paired"].isna().all()
+
+
+def test_tables_of_paired_runs_are_made_of_the_same_repeats(
+    pair: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    """Twelve of our fifty seeds give the tables of the same twelve published ones."""
+    theirs = pair[1]
+    first = theirs[(theirs["repeat"].isna() | (theirs["repeat"] < 12)).to_numpy()]
+    found = compare(first, theirs, "chen")
+    assert found.tables["equal"].all()
+    assert len(found.tables) > 100
+    assert found.cells["paired"].max() == 0.0
+
+
+def test_too_few_runs_to_find_anything_is_said(pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    few = pair[0][(pair[0]["repeat"].isna() | (pair[0]["repeat"] < 2)).to_numpy()]
+    found = compare(few, pair[1], "chen")
+    assert not found.cells["rejected"].any()
+    (note,) = [n for n in found.notes if "cannot give a p-value" in n]
+    assert note.startswith("2 runs against 50")
+
+
+def test_runs_that_failed_and_undefined_values_are_left_out_of_the_cells() -> None:
+    values = np.linspace(0.5, 0.9, 10)
+    ours = runs("chen_2022", "reweighing", values)
+    ours[2] = Record(
+        "chen_2022", "adult", "sex", "lr", "reweighing", 2, status="failed", reason="no memory"
+    )
+    cells = compare_cells(
+        records_frame(ours), records_frame(runs("x:published", "reweighing", values))
+    )
+    assert set(cells["runs"]) == {9}
+    assert set(cells["published_runs"]) == {10}
+    assert cells["ours"].iloc[0] == pytest.approx(np.delete(values, 2).mean())
+
+
+def test_a_method_with_its_own_learner_was_published_once_and_stands_for_every_model() -> None:
+    values = np.linspace(0.5, 0.9, 10)
+    ours = records_frame(
+        runs("chen_2022", "fairway", values, model="rf")
+        + runs("chen_2022", "reweighing", values, model="rf")
+    )
+    theirs = records_frame(
+        runs("x:published", "fairway", values) + runs("x:published", "reweighing", values)
+    )
+    cells = compare_cells(ours, same_part(theirs, ours))
+    assert set(cells["mitigator"]) == {"fairway"}
+    assert set(cells["model"]) == {"rf"}
+
+
+def test_signed_gaps_of_ours_meet_published_sizes() -> None:
+    ours = records_frame(
+        Record(
+            "chen_2022",
+            "adult",
+            "sex",
+            "lr",
+            "reweighing",
+            i,
+            {"statistical_parity_difference": -v},
+        )
+        for i, v in enumerate((0.1, 0.2, 0.3))
+    )
+    theirs = records_frame(
+        Record(
+            "x:published",
+            "adult",
+            "sex",
+            "lr",
+            "reweighing",
+            i,
+            {"|statistical_parity_difference|": v},
+        )
+        for i, v in enumerate((0.1, 0.2, 0.3))
+    )
+    cells = compare_cells(ours, theirs)
+    assert cells["difference"].tolist() == pytest.approx([0.0], abs=1e-15)
+    assert cells["equal_runs"].tolist() == [1.0]
+
+
+def test_tables_are_compared_on_the_part_both_hold(pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    ours, theirs = pair
+    more = records_frame(runs("chen_2022:published", "equalized_odds", np.full(50, 0.1)))
+    part = same_part(combine([theirs, more]), ours)
+    assert len(part) == len(theirs)
+    some = {name: chen_2022.TABLES[name] for name in ("fig4", "fig8", "table2")}
+    tables, notes = compare_tables(ours, part, some, chen_2022.held)
+    assert notes == ["table2 is not compared: A rank correlation needs three pairs or more; got 1."]
+    fig4 = tables[tables["table"] == "fig4"]
+    assert set(fig4["row"]) == {"RW"}
+    # every performance metric falls largely on both sides
+    large = fig4[fig4["column"] == "large"].iloc[0]
+    assert (large["ours"], large["published"]) == ("1.000000", "1.000000")
+    assert bool(large["equal"])
+
+
+def test_every_table_is_counted(found: Comparison) -> None:
+    table = found.table_agreement()
+    assert table.loc["fig4", "cells"] == 4
+    assert table.loc["fig4", "equal"] == 1.0
+    assert {"fig3", "fig8", "table3", "table6"} <= set(table.index)
+
+
+def test_findings_stand_side_by_side(found: Comparison) -> None:
+    data = found.findings.data
+    assert [c for c in data.columns if c.startswith("as published")]
+    assert {"recomputed", "ours"} <= set(data.columns)
+    assert "not yet run" not in set(data["ours"])
+
+
+def test_the_markdown_part_and_the_data_hold_what_was_found(found: Comparison) -> None:
+    text = found.markdown()
+    assert "| reweighing | 15 |" in text
+    assert "**Finding 1**" in text
+    told = found.summary()
+    assert told["agreement"][-1]["not rejected"] == 0.5
+    assert len(told["cells"]) == 30
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "close"),
+    [
+        (0.50, 0.54, True),
+        (0.50, 0.56, False),
+        ("good", "good", True),
+        ("good", "poor", False),
+        (0.01, "poor", False),
+        ("0.865*(55/56)", "0.840*(50/56)", True),
+        ("0.865*(55/56)", "0.840(50/56)", False),
+        ("0.865*(55/56)", "0.700*(50/56)", False),
+    ],
+)
+def test_close_cells(one: Any, other: Any, close: bool) -> None:
+    assert is_close(one, other, 0.05) is close
+
+
+def test_without_the_authors_files_only_the_print_is_compared(
+    pair: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    found = compare_with_print(pair[0], "chen")
+    assert found.cells.empty
+    assert found.tables.empty  # one task of eight holds no printed cell in full
+    assert any("files were not given" in note for note in found.notes)
+    assert "Finding 6" in found.markdown()
+    assert found.summary()["agreement"] == []
+
+
+def test_frames_that_share_nothing_are_refused() -> None:
+    ours = records_frame(runs("chen_2022", "reweighing", np.arange(3.0)))
+    with pytest.raises(InputError, match="share a task, model and method"):
+        compare_cells(ours, records_frame(runs("x:published", "fair_smote", np.arange(3.0))))
+    other = records_frame(
+        [Record("x:published", "adult", "sex", "lr", "reweighing", 0, {"mine": 1.0})]
+    )
+    with pytest.raises(InputError, match="share a metric"):
+        compare_cells(ours, other)
