@@ -59,6 +59,9 @@ class Preparation:
         training rows only.
     favorable : callable, optional
         Gives the favourable labels where the recipe's differ from the dataset's.
+    one_table : bool
+        Whether the frame is the same whatever attribute is under test, so that a study may make
+        it once for all of them.
     version : str
         Rises when the recipe gives other numbers: results of older ones are not mixed with new.
     """
@@ -68,6 +71,7 @@ class Preparation:
     scale: Scale = None
     levels: Literal["all", "train"] = "all"
     favorable: Callable[[Dataset], Any] | None = None
+    one_table: bool = False
     version: str = "1"
 
 

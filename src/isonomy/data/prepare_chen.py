@@ -137,5 +137,5 @@ def _chen_frame(dataset: Dataset, attribute: str | None) -> pd.DataFrame:
     return aif360_frame(dataset, AIF360_COLUMNS[dataset.name])
 
 
-PREPARATIONS.add("chen", Preparation("chen", _chen_frame, scale="minmax"))
-PREPARATIONS.add("fairea", Preparation("fairea", _chen_frame, scale="standard"))
+PREPARATIONS.add("chen", Preparation("chen", _chen_frame, scale="minmax", one_table=True))
+PREPARATIONS.add("fairea", Preparation("fairea", _chen_frame, scale="standard", one_table=True))

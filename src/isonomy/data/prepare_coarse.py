@@ -88,4 +88,4 @@ def _levels(values: NDArray[Any], levels: list[str]) -> pd.Categorical:
     return pd.Categorical(values, categories=levels)
 
 
-PREPARATIONS.add("coarse", Preparation("coarse", _coarse_frame))
+PREPARATIONS.add("coarse", Preparation("coarse", _coarse_frame, one_table=True))

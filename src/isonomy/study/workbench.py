@@ -25,6 +25,7 @@ from sklearn.preprocessing import OneHotEncoder
 from isonomy._validate import MISSING
 from isonomy.data import Dataset, Encoded, encode, load, make_split
 from isonomy.data.catalog import parse_name
+from isonomy.data.prepare import PREPARATIONS
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
@@ -46,7 +47,6 @@ T = TypeVar("T")
 
 _ON_FRAME = "optimized_preprocessing"  # enumerates values: it takes columns before one-hot coding
 _DECLARED = {"adult": ADULT, "compas": COMPAS, "german": GERMAN}
-_ONE_TABLE = ("chen", "fairea", "coarse")  # preparations that are the same whatever is under test
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +126,8 @@ class Bench:
         self.attributes = trial.task.names
         self._source = study.source_of(trial.dataset) or trial.dataset
         data = _dataset(self._source)
-        one = parse_name(preparation)[0] in _ONE_TABLE
-        encoded = _encoded(self._source, preparation, None if one else self.attributes[0])
+        one_table = PREPARATIONS[parse_name(preparation)[0]].one_table
+        encoded = _encoded(self._source, preparation, None if one_table else self.attributes[0])
         rows = encoded.rows
         for attribute in self.attributes[1:]:
             rows = rows[data.known(attribute)[rows]]
