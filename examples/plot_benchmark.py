@@ -14,7 +14,7 @@ from pathlib import Path
 
 from isonomy.benchmark.judge import judge_benchmark, plan_benchmark, sentences
 from isonomy.report.benchmark import benchmark_page, plane_of
-from isonomy.report.tradeoff import standalone
+from isonomy.report.svg import standalone
 from isonomy.store import Store
 from isonomy.study import run
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from isonomy.data import load, make_splits, prepare
 from isonomy.mitigators import make_mitigator
 from isonomy.models import make_model
-from isonomy.report.tradeoff import area_svg, plane_svg, standalone, tradeoff_page
+from isonomy.report.svg import standalone
+from isonomy.report.tradeoff import area_svg, plane_svg, tradeoff_page
 from isonomy.tradeoff import judge_mitigator
 
 data = load("synthetic", n=6000)

@@ -24,8 +24,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from isonomy.counterfactual import counterfactual_discrimination, seek_tail
 from isonomy.data import load
 from isonomy.errors import DataUnavailable
+from isonomy.report.svg import standalone
 from isonomy.report.tail import histogram_svg, levels_svg, tail_page
-from isonomy.report.tradeoff import standalone
 
 try:
     data, attribute, privileged = load("adult"), "sex", "Male"

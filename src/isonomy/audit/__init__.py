@@ -1,5 +1,6 @@
 """Predictions in, disparities out, each with an interval and a verdict."""
 
+from isonomy._registry import callable_room
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
 from isonomy.audit.run import audit, audit_counts, audit_file
@@ -17,3 +18,5 @@ __all__ = [
     "audit_file",
     "looks_protected",
 ]
+
+callable_room(__name__)

@@ -10,7 +10,8 @@ import numpy as np
 from isonomy.benchmark.judge import headline, metric_words, sentences
 from isonomy.report.html import environment
 from isonomy.report.statistics import statistics_fragment
-from isonomy.report.tradeoff import COLOURS, EDGE, Scale, axes, region_words, span_of, svg
+from isonomy.report.svg import EDGE, Scale, axes, span_of, svg
+from isonomy.report.tradeoff import COLOURS, region_words
 
 if TYPE_CHECKING:
     from isonomy.benchmark.judge import Benchmark, MethodVerdict, Section

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isonomy.report.tradeoff import INK, span_of, svg, ticks
+from isonomy.report.svg import INK, span_of, svg, ticks
 
 if TYPE_CHECKING:
     from isonomy.stats import CriticalDifference, Ranking, WinTieLoss

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy.report.html import environment
-from isonomy.report.tradeoff import HEIGHT, WIDTH, Scale, axes, svg
+from isonomy.report.svg import HEIGHT, WIDTH, Scale, axes, svg
 
 if TYPE_CHECKING:
     from isonomy.counterfactual import EcdReport, GroupReport

@@ -1,7 +1,6 @@
 """Pages and drawings of a trade-off: baseline, regions, frontier, and the points judged."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -9,31 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy.report.html import environment
+from isonomy.report.svg import WIDTH, Scale, axes, span_of, svg
 
 if TYPE_CHECKING:
     from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
 
 __all__ = [
     "COLOURS",
-    "EDGE",
-    "INK",
-    "Scale",
     "area_svg",
-    "axes",
     "curve_svg",
     "plane_svg",
     "region_words",
-    "span_of",
-    "standalone",
-    "svg",
-    "ticks",
     "tradeoff_page",
     "tuning_page",
 ]
 
 Floats = NDArray[np.float64]
 
-WIDTH, HEIGHT, EDGE = 520.0, 340.0, 58.0
 COLOURS = {
     "win-win": "var(--within)",
     "good": "var(--within)",
@@ -41,114 +32,6 @@ COLOURS = {
     "inverted": "var(--thin)",
     "lose-lose": "var(--violated)",
 }
-
-
-@dataclass(frozen=True)
-class Scale:
-    """From data to pixels: the ends of both axes."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
-    width: float = WIDTH
-    height: float = HEIGHT
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """Place a point."""
-        px = EDGE + (self.width - EDGE - 12) * (x - self.x[0]) / (self.x[1] - self.x[0])
-        deep = self.height - EDGE
-        py = deep - (deep - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
-        return round(px, 1), round(py, 1)
-
-    def line(self, x: Floats, y: Floats) -> str:
-        """Write the points of a polyline."""
-        return " ".join(
-            "{},{}".format(*self.at(float(a), float(b))) for a, b in zip(x, y, strict=True)
-        )
-
-
-def span_of(*values: Any) -> tuple[float, float]:
-    """Give an axis with a little room around all values."""
-    every = np.concatenate([np.ravel(np.asarray(v, dtype=np.float64)) for v in values])
-    every = every[np.isfinite(every)]
-    if every.size == 0:
-        return 0.0, 1.0
-    room = max(0.06 * np.ptp(every), 1e-3)
-    return float(every.min() - room), float(every.max() + room)
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Give round numbers along an axis."""
-    step = 10.0 ** np.floor(np.log10((high - low) / 3))
-    step *= next(k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= 5)
-    # adding 0 turns -0 into 0
-    return [
-        float(t) + 0.0 for t in np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
-    ]
-
-
-def axes(
-    scale: Scale,
-    across: str,
-    up: str,
-    *,
-    x_ticks: Mapping[float, str] | None = None,
-    y_ticks: Mapping[float, str] | None = None,
-) -> str:
-    """Draw both axes with their words; ticks may be given, as a logarithmic axis needs."""
-    parts = []
-    for t, word in (x_ticks or {t: f"{t:g}" for t in ticks(*scale.x)}).items():
-        px, _ = scale.at(t, scale.y[0])
-        parts.append(
-            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{word}</text>'
-        )
-    for t, word in (y_ticks or {t: f"{t:g}" for t in ticks(*scale.y)}).items():
-        _, py = scale.at(scale.x[0], t)
-        parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{word}</text>')
-        parts.append(
-            f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
-        )
-    parts.append(
-        f'<text x="{(scale.width + EDGE) / 2}" y="{scale.height - 8}" text-anchor="middle" class="t">'
-        f"{escape(across)}</text>"
-        f'<text x="12" y="{scale.height / 2}" text-anchor="middle" class="t" '
-        f'transform="rotate(-90 12 {scale.height / 2})">{escape(up)}</text>'
-    )
-    return "".join(parts)
-
-
-def svg(body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT) -> str:
-    """Put a drawing in its frame."""
-    return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" style="max-width:100%" '
-        f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
-        f"</style>{body}</svg>"
-    )
-
-
-INK = {
-    "ink": "#1d2430",
-    "violated": "#b3261e",
-    "within": "#1a7f4b",
-    "thin": "#9a6700",
-    "undefined": "#7d3c98",
-    "dot": "#24509e",
-    "soft": "#5d6878",
-    "line": "#dfe3ea",
-}
-"""The colours of our pages, for drawings outside of them."""
-
-
-def standalone(drawing: str) -> str:
-    """Make a drawing that stands in a file of its own: pages bring its colours, a file does not.
-
-    Examples
-    --------
-    >>> standalone('<svg width="9"><rect fill="var(--dot)"/></svg>')
-    '<svg xmlns="http://www.w3.org/2000/svg" width="9"><rect fill="#24509e"/></svg>'
-    """
-    for name, colour in INK.items():
-        drawing = drawing.replace(f"var(--{name})", colour)
-    return drawing.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
 
 
 def plane_svg(

@@ -1,7 +1,7 @@
 """Was it worth it: the mutation baseline, the regions, the frontier and tuning."""
 
 from isonomy.search import Cache, JsonLinesCache
-from isonomy.tradeoff.baseline import CHEN_BASELINE, Baseline, baselines, bias_of, mutation_values
+from isonomy.tradeoff.baseline import Baseline, baselines, bias_of, mutation_values
 from isonomy.tradeoff.compare import judge_mitigator
 from isonomy.tradeoff.frontier import Frontier, hypervolume, knee, pareto, post_processing_frontier
 from isonomy.tradeoff.regions import REGIONS, area, classify, normalise, place, region_names
@@ -10,7 +10,6 @@ from isonomy.tradeoff.verdict import TradeOff, judge, judge_counts
 
 __all__ = [
     "Baseline",
-    "CHEN_BASELINE",
     "Cache",
     "Candidate",
     "Frontier",

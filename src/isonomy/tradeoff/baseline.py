@@ -1,6 +1,6 @@
 """The baseline of Fairea: what blindly giving up performance buys in fairness."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -18,7 +18,6 @@ from isonomy.tradeoff.regions import Normalised, Placed, Rule
 
 __all__ = [
     "Baseline",
-    "CHEN_BASELINE",
     "Method",
     "baselines",
     "bias_of",
@@ -28,19 +27,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Method = Literal["sampled", "expected"]
-
-CHEN_BASELINE: Mapping[str, str] = {
-    "SPD": "statistical_parity_difference",
-    "AOD": "average_absolute_odds_difference",
-    "EOD": "equal_opportunity_difference",
-    "ERD": "error_rate_difference",
-    "Acc": "accuracy",
-    "Mac-P": "macro_precision(zero_division=0)",
-    "Mac-R": "macro_recall(zero_division=0)",
-    "Mac-F1": "macro_f1(zero_division=0)",
-    "MCC": "mcc(zero_division=0)",
-}
-"""The nine metrics of the baseline files of Chen 2022, in their order, and our names for them."""
 
 
 def bias_of(metric: str | Metric, value: ArrayLike) -> Floats:

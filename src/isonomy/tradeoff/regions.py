@@ -38,7 +38,6 @@ UNDEFINED = -1
 """The code of a point that cannot be placed: a NaN, or a baseline without any extent."""
 
 LOSE, POOR, INVERTED, GOOD, WIN = range(5)
-_CHUNK = 1 << 14  # points worked on at a time: the arrays of one chunk stay in the cache
 
 
 class Normalised(NamedTuple):
@@ -129,11 +128,8 @@ def classify(
     ----------
     Hort, Zhang, Sarro, Harman 2021, Fairea, section 4.2 and the authors' repository.
     """
-    _check_rule(rule)
-    codes, _, pieces = _pieces(performance, bias, baseline_performance, baseline_bias)
-    for piece, code, _ in pieces:
-        code[...] = _place(piece, rule, _cut(piece) if _falls(piece) else None)
-    return codes
+    points = _scaled(performance, bias, baseline_performance, baseline_bias, rule)
+    return _place(points, rule, _cut(points) if _falls(points) else None)
 
 
 def area(
@@ -191,13 +187,10 @@ def place(
     >>> placed.region.tolist(), placed.area.round(6).tolist()
     ([3, 4], [0.03125, nan])
     """
-    _check_rule(rule)
-    codes, areas, pieces = _pieces(performance, bias, baseline_performance, baseline_bias)
-    for piece, code, size in pieces:
-        cut = _cut(piece) if _falls(piece) else None
-        code[...] = _place(piece, rule, cut)
-        size[...] = _measure(piece, code == GOOD, rule, cut)
-    return Placed(codes, areas)
+    points = _scaled(performance, bias, baseline_performance, baseline_bias, rule)
+    cut = _cut(points) if _falls(points) else None
+    codes = _place(points, rule, cut)
+    return Placed(codes, _measure(points, codes == GOOD, rule, cut))
 
 
 def region_names(codes: ArrayLike) -> NDArray[np.object_]:
@@ -212,12 +205,7 @@ def region_names(codes: ArrayLike) -> NDArray[np.object_]:
     return np.asarray(words[np.asarray(codes)])
 
 
-# ---------------------------------------------------------------------- doors
-
-
-def _check_rule(rule: str) -> None:
-    if rule not in ("paper", "code"):
-        raise InputError(f"rule must be 'paper' or 'code'; got {rule!r}.")
+# ---------------------------------------------------------------------- checks
 
 
 def _check_line(performance: ArrayLike, bias: ArrayLike) -> tuple[Floats, Floats]:
@@ -237,19 +225,18 @@ def _rescale(values: Floats, line: Floats) -> tuple[Floats, Floats]:
         return (values - low) / span, (line - low[..., None]) / span[..., None]
 
 
-Piece = tuple[Normalised, Codes, Floats]
-
-
-def _pieces(
+def _scaled(
     performance: ArrayLike,
     bias: ArrayLike,
     baseline_performance: ArrayLike,
     baseline_bias: ArrayLike,
-) -> tuple[Codes, Floats, Iterator[Piece]]:
-    """Give empty answers and the normalised input in pieces that fit the cache."""
+    rule: str,
+) -> Normalised:
+    """Return points and baselines rescaled, the points broadcast to one shape."""
+    if rule not in ("paper", "code"):
+        raise InputError(f"rule must be 'paper' or 'code'; got {rule!r}.")
     line_y, line_x = _check_line(baseline_performance, baseline_bias)
     y, x = np.asarray(performance, dtype=np.float64), np.asarray(bias, dtype=np.float64)
-    degrees = line_y.shape[-1]
     try:
         lead = np.broadcast_shapes(line_y.shape[:-1], line_x.shape[:-1])
         shape = np.broadcast_shapes(x.shape, y.shape, lead)
@@ -258,28 +245,8 @@ def _pieces(
             "The leading axes of points and baselines must broadcast; points have "
             f"{y.shape} and {x.shape}, baselines {line_y.shape[:-1]} and {line_x.shape[:-1]}."
         ) from None
-    codes, areas = np.full(shape, UNDEFINED, dtype=np.int8), np.full(shape, np.nan)
-    y, x = np.broadcast_to(y, shape), np.broadcast_to(x, shape)
-    into: tuple[Codes, Floats] = codes, areas
-    if all(n == 1 for n in lead):  # one baseline: any cut of the points will do
-        line_y, line_x = line_y.reshape(1, degrees), line_x.reshape(1, degrees)
-        y, x, into = y.ravel(), x.ravel(), (codes.reshape(-1), areas.reshape(-1))
-        shared = True
-    else:  # many: cut along the first axis, so that each baseline keeps its own points
-        padded = (*((1,) * (len(shape) - len(lead))), *lead, degrees)
-        line_y = np.broadcast_to(line_y, (*lead, degrees)).reshape(padded)
-        line_x = np.broadcast_to(line_x, (*lead, degrees)).reshape(padded)
-        shared = padded[0] == 1
-
-    def walk() -> Iterator[Piece]:
-        step = max(1, _CHUNK // max(1, int(np.prod(y.shape[1:]))))
-        for start in range(0, y.shape[0], step):
-            cut = slice(start, start + step)
-            mine = slice(None) if shared else cut
-            scaled = normalise(y[cut], x[cut], line_y[mine], line_x[mine])
-            yield scaled, into[0][cut], into[1][cut]
-
-    return codes, areas, walk()
+    line_y, line_x = (np.broadcast_to(v, (*lead, v.shape[-1])) for v in (line_y, line_x))
+    return normalise(np.broadcast_to(y, shape), np.broadcast_to(x, shape), line_y, line_x)
 
 
 # ---------------------------------------------------------------------- geometry

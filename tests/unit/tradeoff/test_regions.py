@@ -84,17 +84,6 @@ def test_many_baselines_at_once_equal_one_at_a_time() -> None:
     assert classify(0.5, 0.5, performance, bias).shape == (4, 5)
 
 
-def test_pieces_do_not_change_the_answer(monkeypatch) -> None:
-    from isonomy.tradeoff import regions
-
-    rng = np.random.default_rng(5)
-    y, x = rng.uniform(-0.1, 1.1, size=(2, 1000))
-    whole = place(y, x, *LINE)
-    monkeypatch.setattr(regions, "_CHUNK", 7)
-    np.testing.assert_array_equal(whole.region, place(y, x, *LINE).region)
-    np.testing.assert_array_equal(whole.area, place(y, x, *LINE).area)
-
-
 def test_the_short_way_for_falling_baselines_is_the_long_way(monkeypatch) -> None:
     from isonomy.tradeoff import regions
 
