@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._names import base_name
 from isonomy.benchmark.cases import (
     Case,
     FrontierRuns,
@@ -28,7 +29,6 @@ from isonomy.stats import (
     scott_knott,
     wilcoxon,
 )
-from isonomy.store.record import split_variant
 from isonomy.tradeoff import Baseline
 from isonomy.tradeoff.regions import REGIONS, place
 from isonomy.tradeoff.verdict import Draws, is_constant, measure, paired_draws
@@ -145,7 +145,7 @@ def _placed(
 
 
 def _facts(label: str) -> dict[str, Any]:
-    name = split_variant(label)[0]
+    name = base_name(label)
     known = MITIGATORS.get(name)
     return {
         "needs_attribute": bool(known is not None and known.needs_sensitive_at_predict),

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from isonomy._names import base_name
 from isonomy.benchmark.recommend import Change, MethodVerdict
 from isonomy.metrics import get_metric
 
@@ -13,7 +14,7 @@ __all__ = ["headline", "metric_words", "sentences"]
 
 def metric_words(name: str) -> str:
     """Give a metric's name in words."""
-    return get_metric(name).name.partition("(")[0].replace("_", " ")
+    return base_name(get_metric(name).name).replace("_", " ")
 
 
 def headline(section: "Section") -> str:

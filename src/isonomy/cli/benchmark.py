@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from isonomy._names import split_commas
 from isonomy.cli.output import (
     check_writable,
     console,
     messages,
-    parted,
     progress_bar,
     value_pairs,
     write_json,
@@ -57,9 +57,9 @@ def benchmark_command(
     drop: list[str] = typer.Option(
         [], "--drop", help="For a file: a column not to learn from; may be repeated."
     ),
-    model: str = typer.Option("lr", "--model", help="Base learners, parted by commas."),
+    model: str = typer.Option("lr", "--model", help="Base learners by commas."),
     methods: str = typer.Option(
-        "all", "--methods", help="Mitigators, parted by commas: see isonomy mitigators."
+        "all", "--methods", help="Mitigators by commas: see isonomy mitigators."
     ),
     performance: str = typer.Option("accuracy", "--performance", help="The metric to keep."),
     fairness: str = typer.Option(
@@ -183,7 +183,7 @@ def _made(folder: Path) -> Path:
 
 
 def _words(text: str, option: str) -> list[str]:
-    found = parted([text])
+    found = split_commas(text)
     if not found:
         raise InputError(f"{option} must name one or more; got {text!r}.")
     return found

@@ -16,7 +16,6 @@ __all__ = [
     "interval",
     "messages",
     "number",
-    "parted",
     "plain",
     "progress_bar",
     "value_pairs",
@@ -64,24 +63,6 @@ def value_pairs(given: list[str], option: str) -> dict[str, list[str]]:
             raise InputError(f"{option} must be {key}=VALUE; got {text!r}.")
         out.setdefault(name, []).append(value)
     return out
-
-
-def parted(given: list[str]) -> list[str]:
-    """Part ``a,b`` at its commas, except for those inside parentheses.
-
-    Examples
-    --------
-    >>> parted(["reweighing,reject_option(metric=spd, low=0.1)"])
-    ['reweighing', 'reject_option(metric=spd, low=0.1)']
-    """
-    out, depth = [""], 0
-    for letter in ",".join(given):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            out.append("")
-        else:
-            out[-1] += letter
-    return [part.strip() for part in out if part.strip()]
 
 
 def progress_bar(screen: Console, unit: str) -> Any:

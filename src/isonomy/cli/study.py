@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from isonomy.cli.output import check_writable, console, parted, progress_bar, write_json
+from isonomy._names import split_commas
+from isonomy.cli.output import check_writable, console, progress_bar, write_json
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,9 +99,9 @@ def run_command(
 
     study = load_study(name)
     changes: dict[str, Any] = {
-        "tasks": parted(tasks),
-        "models": tuple(parted(models)),
-        "methods": parted(methods),
+        "tasks": split_commas(tasks),
+        "models": tuple(split_commas(models)),
+        "methods": split_commas(methods),
         "repeats": repeats,
         "protocol": protocol,
     }
@@ -283,7 +284,7 @@ def score_command(
     metrics: list[str] = typer.Argument(..., help="Metrics of counts (see `isonomy metrics`)."),
 ) -> None:
     """Add metrics to a run from its stored counts; nothing is fitted again."""
-    gained = open_store(folder).score(parted(metrics))
+    gained = open_store(folder).score(split_commas(metrics))
     console(None).print(f"{gained:,} runs gained a metric.")
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from isonomy._names import parse_value, split_commas
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -125,7 +126,7 @@ def tune_command(
         objective=(pair[0], pair[1]) if len(pair) == 2 else objective,
         performance=performance,
         fairness=fairness,
-        original={name: _number(value) for name, value in first.items()} or None,
+        original={name: parse_value(value) for name, value in first.items()} or None,
         max_loss=max_loss,
         min_performance=min_performance,
         validation=validation,
@@ -147,7 +148,7 @@ def tune_command(
             sensitive_test={attribute: ready.s_test},
             original=None
             if not first
-            else found.mitigator_at({name: _number(value) for name, value in first.items()}),
+            else found.mitigator_at({name: parse_value(value) for name, value in first.items()}),
             performance=performance,
             fairness=fairness,
             rule="code" if rule == "code" else "paper",
@@ -183,8 +184,8 @@ def read_values(text: str) -> tuple[str, Any]:
         raise InputError(f"--param must be NAME=LOW:HIGH:STEP or NAME=A,B,C; got {text!r}.")
     parts = written.split(":")
     if len(parts) == 1:
-        return name, [_number(part) for part in written.split(",")]
-    ends = [_number(part) for part in parts]
+        return name, [parse_value(part) for part in split_commas(written)]
+    ends = [parse_value(part) for part in parts]
     if len(parts) > 3 or any(isinstance(e, str) for e in ends):
         raise InputError(f"A range must be LOW:HIGH:STEP, in numbers; got {text!r}.")
     if ends[1] < ends[0] or (len(ends) == 3 and ends[2] <= 0):
@@ -197,15 +198,6 @@ def read_values(text: str) -> tuple[str, Any]:
         raise InputError(f"A sweep must have at most 10,000 values; {text!r} has {many:,}.")
     values = [low + k * step for k in range(many)]
     return name, [v if isinstance(v, int) else round(v, 12) for v in values]
-
-
-def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"True": True, "False": False, "None": None}.get(text, text)
 
 
 # ---------------------------------------------------------------------- what is written

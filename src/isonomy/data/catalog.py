@@ -1,6 +1,5 @@
 """The shelf of datasets: what there is, how to get it, how to load it."""
 
-import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy.data.cache import cached_table
 from isonomy.data.dataset import Dataset
@@ -114,31 +114,6 @@ def is_file_name(source: str | Path) -> bool:
     """Tell a file from the name of a dataset."""
     suffixes = {".csv", ".gz", ".parquet", ".pq"}
     return isinstance(source, Path) or Path(source).suffix.lower() in suffixes
-
-
-def parse_name(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``name(key=value, ...)`` into the name and its parameters.
-
-    Examples
-    --------
-    >>> parse_name("meps(panel=21)")
-    ('meps', {'panel': 21})
-    """
-    name, bracket, inside = text.strip().partition("(")
-    if not bracket:
-        return name, {}
-    options: dict[str, Any] = {}
-    for part in inside.removesuffix(")").split(","):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise InputError(
-                f"Parameters of a dataset must be written name(key=value); got {text!r}."
-            )
-        try:
-            options[key.strip()] = ast.literal_eval(value.strip())
-        except (SyntaxError, ValueError):
-            options[key.strip()] = value.strip()
-    return name.strip(), options
 
 
 def table_of(

@@ -1,6 +1,5 @@
 """The one place where a metric is described."""
 
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from isonomy._names import base_name, format_name, parse_name
 from isonomy._registry import Registry
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError, UndefinedMetricWarning
@@ -99,28 +99,15 @@ class Metric:
                 if not self.parameters:
                     raise InputError(f"{self.name} takes no parameters; got {key!r}.")
                 raise unknown_name(f"parameter of {self.name}", key, list(self.parameters))
-        base = self.name.split("(", maxsplit=1)[0]
-        written = ", ".join(f"{k}={v}" for k, v in parameters.items())
         return replace(
             self,
-            name=f"{base}({written})" if written else base,
+            name=format_name(base_name(self.name), parameters),
             parameters={**self.parameters, **parameters},
             aliases=(),
         )
 
 
 METRICS: Registry[Metric] = Registry("metric")
-
-_VARIANT = re.compile(r"^(?P<name>[^()]+)\((?P<arguments>.*)\)$")
-
-
-def _read(text: str) -> Any:
-    for convert in (int, float):
-        try:
-            return convert(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False, "none": None}.get(text.lower(), text)
 
 
 def get_metric(name: str | Metric) -> Metric:
@@ -135,10 +122,5 @@ def get_metric(name: str | Metric) -> Metric:
     """
     if isinstance(name, Metric):
         return name
-    match = _VARIANT.match(name.strip())
-    if match is None:
-        return METRICS[name.strip()]
-    pairs = [part.split("=", maxsplit=1) for part in match["arguments"].split(",") if part.strip()]
-    if any(len(pair) != 2 for pair in pairs):
-        raise InputError(f"A variant is written name(parameter=value); got {name!r}.")
-    return METRICS[match["name"].strip()].variant(**{k.strip(): _read(v.strip()) for k, v in pairs})
+    base, parameters = parse_name(name)
+    return METRICS[base].variant(**parameters) if parameters else METRICS[base]

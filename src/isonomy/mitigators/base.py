@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy._validate import (
     check_length,
@@ -376,31 +377,13 @@ def make_mitigator(spec: str, estimator: BaseEstimator | None = None, **params: 
     >>> make_mitigator("reweighing(protocol=as_published)")
     Reweighing(protocol='as_published')
     """
-    name, _, inside = spec.partition("(")
-    cls = MITIGATORS[name.strip()]
+    name, parameters = parse_name(spec)
+    cls = MITIGATORS[name]
     known = [
         p for p in inspect.signature(cls.__init__).parameters if p not in ("self", "estimator")
     ]
-    given: dict[str, Any] = {}
-    for part in filter(str.strip, inside.rstrip(") ").split(",")):
-        key, sign, value = part.partition("=")
-        if not sign or not inside.rstrip().endswith(")"):
-            raise InputError(f"A variant is written name(parameter=value); got {spec!r}.")
-        given[key.strip()] = _literal(value.strip())
-    for key in {**given, **params}:
+    parameters |= params
+    for key in parameters:
         if key not in known:
             raise unknown_name(f"parameter of {cls.name}", key, known)
-    return cls(estimator, **{**given, **params})
-
-
-def _literal(text: str) -> Any:
-    """Read a number, True, False or None; anything else is text."""
-    words = {"None": None, "True": True, "False": False}
-    if text in words:
-        return words[text]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return cls(estimator, **parameters)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._names import base_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.papers import study_module
@@ -14,7 +15,7 @@ from isonomy.papers.compare_tables import TABLE_CELL, compare_tables, is_close, 
 from isonomy.papers.judge import is_baseline, one_study
 from isonomy.papers.table import PaperTable, label_of, plain_value
 from isonomy.stats import holm, mann_whitney
-from isonomy.store.record import check_frame, split_variant, wide
+from isonomy.store.record import check_frame, wide
 
 __all__ = [
     "Comparison",
@@ -261,7 +262,7 @@ def _keys(frame: pd.DataFrame, columns: tuple[str, ...] = CELL) -> pd.MultiIndex
 
 def _brings_own_model(names: pd.Series) -> NDArray[np.bool_]:
     words = names.astype("category")
-    own = [split_variant(str(name))[0] in _OWN_MODEL for name in words.cat.categories]
+    own = [base_name(str(name)) in _OWN_MODEL for name in words.cat.categories]
     return np.asarray(own, dtype=bool)[words.cat.codes]
 
 

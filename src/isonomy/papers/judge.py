@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._names import base_name, parse_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.papers.published import BASELINE
-from isonomy.store.record import split_variant, wide
+from isonomy.store.record import wide
 from isonomy.tradeoff.regions import UNDEFINED, Rule, area, classify
 
 __all__ = ["Curves", "TASK", "curves_of", "is_baseline", "one_study", "runs_of"]
@@ -86,7 +87,7 @@ def one_study(frame: pd.DataFrame) -> pd.DataFrame:
 def is_baseline(frame: pd.DataFrame) -> NDArray[np.bool_]:
     """Say which rows are points of a mutation baseline."""
     words = frame["mitigator"].astype("category")
-    mutated = [split_variant(str(c))[0] == BASELINE for c in words.cat.categories]
+    mutated = [base_name(str(c)) == BASELINE for c in words.cat.categories]
     return np.asarray(mutated, dtype=bool)[words.cat.codes]
 
 
@@ -106,7 +107,7 @@ def curves_of(frame: pd.DataFrame, metrics: list[str], *, strategy: str = "major
     if mine.empty:
         return empty
     table = wide(mine, metrics)
-    parts = [split_variant(str(name))[1] for name in table["mitigator"]]
+    parts = [parse_name(str(name))[1] for name in table["mitigator"]]
     table["degree"] = [float(p["degree"]) for p in parts]
     table = table[[p.get("strategy", "majority") == strategy for p in parts]]
     if table.empty:

@@ -1,6 +1,5 @@
 """The result frame: one row per (run, metric), the same for our runs and the authors' files."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +25,6 @@ __all__ = [
     "combine",
     "magnitude",
     "records_frame",
-    "split_variant",
     "wide",
 ]
 
@@ -54,7 +52,6 @@ TIME: tuple[str, ...] = ("seconds", "cpu", "fit_cpu", "host")
 """What a run cost and where; the only things in which two equal runs may differ."""
 
 _WORDS = ("study", "dataset", "attributes", "model", "mitigator", "metric", "status", "reason")
-_VARIANT = re.compile(r"^(?P<name>[^()]+)\((?P<arguments>.*)\)$")
 
 
 @dataclass(frozen=True)
@@ -302,18 +299,3 @@ def wide(frame: pd.DataFrame, metrics: Sequence[str] | None = None) -> pd.DataFr
 def magnitude(metric: str) -> str:
     """Give the name under which the size of a signed gap stands in a frame: ``|gap|``."""
     return f"|{metric}|"
-
-
-def split_variant(name: str) -> tuple[str, dict[str, str]]:
-    """Take ``name(parameter=value, ...)`` apart.
-
-    Examples
-    --------
-    >>> split_variant("prejudice_remover(eta=25)")
-    ('prejudice_remover', {'eta': '25'})
-    """
-    match = _VARIANT.match(name)
-    if match is None:
-        return name, {}
-    pairs = (part.partition("=") for part in match["arguments"].split(",") if part.strip())
-    return match["name"], {key.strip(): value.strip() for key, _, value in pairs}

@@ -9,12 +9,12 @@ from typing import Any
 import sklearn
 from sklearn.pipeline import Pipeline
 
-from isonomy.data.catalog import DATASETS, parse_name
+from isonomy._names import base_name, parse_name
+from isonomy.data.catalog import DATASETS
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 from isonomy.mitigators import MITIGATORS
 from isonomy.models import RECIPES, make_model
-from isonomy.store.record import split_variant
 from isonomy.study.spec import Method, Study, Task, is_mitigator
 
 __all__ = ["Trial", "keys", "plan", "recipe_of"]
@@ -153,5 +153,5 @@ def _settings(model: str, recipe: str) -> tuple[str, ...]:
 
 
 def _mitigator(spec: str) -> list[str]:
-    name = split_variant(spec)[0]
+    name = base_name(spec)
     return [spec, MITIGATORS[name].version if name in MITIGATORS else "1"]

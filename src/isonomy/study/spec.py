@@ -6,15 +6,15 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from isonomy._names import base_name, format_name, parse_name
 from isonomy._validate import listed, unknown_name
-from isonomy.data.catalog import DATASETS, parse_name
+from isonomy.data.catalog import DATASETS
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 from isonomy.errors import InputError
 from isonomy.mitigators import MITIGATORS, make_mitigator
 from isonomy.mitigators.base import PROTOCOLS
 from isonomy.models import MODELS, RECIPES
-from isonomy.store.record import split_variant
 from isonomy.study.source import Source
 from isonomy.study.toml import written
 from isonomy.tradeoff.mutation import check_degrees
@@ -24,12 +24,12 @@ __all__ = ["MUTATION", "Method", "Study", "Task", "is_mitigator"]
 MUTATION = "mutation"
 """The name of the method that is no method: the mutation baseline of Fairea."""
 
-_MUTATION = {"strategy": "majority", "repetitions": "50", "weights": "none"}
+_MUTATION = {"strategy": "majority", "repetitions": 50, "weights": None}
 
 
 def is_mitigator(name: str) -> bool:
     """Tell a mitigator, such as ``prejudice_remover(eta=0)``, from a base learner."""
-    return split_variant(name)[0] in MITIGATORS
+    return base_name(name) in MITIGATORS
 
 
 @dataclass(frozen=True, order=True)
@@ -109,7 +109,7 @@ class Method:
             object.__setattr__(self, "label", self.mitigator)
         pairs = self.options.items() if isinstance(self.options, Mapping) else self.options
         object.__setattr__(self, "options", tuple((k, _frozen(v)) for k, v in pairs))
-        name, given = split_variant(self.mitigator)
+        name, given = parse_name(self.mitigator)
         if name == MUTATION:
             for key in given:
                 if key not in _MUTATION:
@@ -142,12 +142,12 @@ class Method:
     @property
     def is_baseline(self) -> bool:
         """Whether it is a mutation baseline."""
-        return split_variant(self.mitigator)[0] == MUTATION
+        return base_name(self.mitigator) == MUTATION
 
     @property
-    def mutation(self) -> dict[str, str]:
+    def mutation(self) -> dict[str, Any]:
         """The parameters of a mutation baseline."""
-        return {**_MUTATION, **split_variant(self.mitigator)[1]}
+        return {**_MUTATION, **parse_name(self.mitigator)[1]}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -156,7 +156,8 @@ class Method:
             return (self.label,)
         strategy = self.mutation["strategy"]
         return tuple(
-            f"{MUTATION}(strategy={strategy}, degree={d:g})" for d in check_degrees(None).tolist()
+            format_name(MUTATION, {"strategy": strategy, "degree": d})
+            for d in check_degrees(None).tolist()
         )
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._names import base_name
 from isonomy.counterfactual.extremes import PAPER_K, extremes
 from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.ecd_fair import location
-from isonomy.store.record import split_variant
 from isonomy.study.spec import Method
 from isonomy.study.workbench import Bench, Outputs
 from isonomy.tails import cv_test, diagnose, fit_gpd
@@ -139,7 +139,7 @@ def tail_metrics(privileged: Floats, unprivileged: Floats) -> dict[str, float]:
 
 def run_with_tails(bench: Bench, method: Method, model: str) -> tuple[Outputs, dict[str, float]]:
     """Fit a method by itself; give its predictions of the test rows and the tails of all rows."""
-    kind = MITIGATORS[split_variant(method.mitigator)[0]]
+    kind = MITIGATORS[base_name(method.mitigator)]
     ready = bench.ready
     parts = [p for p in (ready.train, ready.validation, ready.test) if p is not None]
     X = np.concatenate([p.X for p in parts])

@@ -22,9 +22,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from isonomy._names import base_name, parse_name
 from isonomy._validate import MISSING
 from isonomy.data import Dataset, Encoded, encode, load, make_split
-from isonomy.data.catalog import parse_name
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Neighbours, neighbours
@@ -34,7 +34,6 @@ from isonomy.mitigators import MITIGATORS, PostProcessor, PreProcessor, make_mit
 from isonomy.mitigators.base import BaseMitigator
 from isonomy.mitigators.optimized_preprocessing import ADULT, COMPAS, GERMAN
 from isonomy.models import fit_model, make_model, with_scores
-from isonomy.store.record import split_variant
 from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, is_mitigator
@@ -189,7 +188,7 @@ class Bench:
 
     def make(self, method: Method, model: str | None) -> Any:
         """Make a mitigator around an unfitted learner, as this study wants it."""
-        kind = MITIGATORS[split_variant(method.mitigator)[0]]
+        kind = MITIGATORS[base_name(method.mitigator)]
         on_frame = kind.name == _ON_FRAME
         learner = None if model is None else self.learner(model)
         if on_frame and learner is not None:
@@ -276,7 +275,7 @@ class Bench:
 
     def run(self, method: Method, model: str) -> Outputs:
         """Give a method's predictions on the test rows, doing only what was not done before."""
-        kind = MITIGATORS[split_variant(method.mitigator)[0]]
+        kind = MITIGATORS[base_name(method.mitigator)]
         if kind.name == "unmitigated":
             return self.base(model)
         if not kind.uses_estimator:

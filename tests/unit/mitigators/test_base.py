@@ -197,7 +197,7 @@ def test_variants_are_written_in_brackets() -> None:
     with pytest.raises(UnknownName, match=r"did you mean 'protocol'\?"):
         make_mitigator("reweighing(protocl=corrected)")
     for wrong in ("reject_option(metric)", "reject_option(metric=spd", "rw()x"):
-        with pytest.raises(InputError, match=r"name\(parameter=value\)"):
+        with pytest.raises(InputError, match=r"name\(key=value"):
             make_mitigator(wrong)
     assert make_mitigator("rw()").name == "reweighing"
     with pytest.raises(UnknownName, match="no parameter of reweighing 'estimator'"):

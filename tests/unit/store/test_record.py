@@ -6,7 +6,7 @@ import pytest
 
 from isonomy.errors import InputError
 from isonomy.store import COLUMNS, Record, combine, records_frame, wide
-from isonomy.store.record import Block, blocks_frame, check_frame, split_variant
+from isonomy.store.record import Block, blocks_frame, check_frame
 
 
 def run(repeat: int | None, status: str = "ok", reason: str = "", **metrics: float) -> Record:
@@ -82,11 +82,3 @@ def test_check_frame_brings_plain_columns_to_their_types() -> None:
         check_frame(plain.drop(columns="value"))
     with pytest.raises(InputError, match="status must be one of"):
         check_frame(plain.assign(status="great"))
-
-
-def test_variants_are_taken_apart() -> None:
-    assert split_variant("fairway") == ("fairway", {})
-    assert split_variant("mutation(strategy=majority, degree=0.3)") == (
-        "mutation",
-        {"strategy": "majority", "degree": "0.3"},
-    )

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from isonomy._names import base_name, parse_name
 from isonomy.papers.fairea_2021.cases import GAPS, METRICS, MODELS, SWEEPS, TASKS, assess, usable
 from isonomy.papers.judge import TASK, curves_of
 from isonomy.papers.table import PaperTable
-from isonomy.store.record import split_variant
 from isonomy.tradeoff.regions import Rule, region_names
 
 __all__ = ["fig4", "fig5", "fig6", "strictness", "turning_points"]
@@ -16,7 +16,8 @@ def _swept(frame: pd.DataFrame, task: str, rule: Rule) -> pd.DataFrame:
     dataset, attribute = TASKS[task]
     judged = assess(frame, rule=rule)
     judged = judged[(judged["dataset"] == dataset) & (judged["attributes"] == attribute)]
-    parts = [split_variant(name) for name in judged["mitigator"]]
+    sweeps = {name for name, _ in SWEEPS.values()}
+    parts = [parse_name(n) if base_name(n) in sweeps else (n, {}) for n in judged["mitigator"]]
     judged = judged.assign(method="", parameter=np.nan)
     for label, (mitigator, parameter) in SWEEPS.items():
         mine = [name == mitigator and parameter in values for name, values in parts]

@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from isonomy._names import base_name, parse_name
 from isonomy.papers.fairea_2021 import printed
 from isonomy.papers.fairea_2021.cases import (
     GAPS,
@@ -35,7 +36,6 @@ from isonomy.papers.fairea_2021.figures import fig4, fig5, fig6, strictness
 from isonomy.papers.judge import TASK
 from isonomy.papers.published import BASELINE, PUBLISHED
 from isonomy.papers.table import PaperTable, Recipe, areas, percent
-from isonomy.store.record import split_variant
 from isonomy.tradeoff.regions import REGIONS, Rule
 
 __all__ = [
@@ -367,10 +367,10 @@ def held(frame: pd.DataFrame) -> frozenset[str]:
         parts.add("runs")
     if {METHODS[m] for m in IN} & set(names):
         parts.add("in-processing runs")
-    swept = {split_variant(name)[0] for name in names} & {name for name, _ in SWEEPS.values()}
+    swept = {base_name(name) for name in names} & {name for name, _ in SWEEPS.values()}
     if swept:
         parts.add("sweeps")
-    strategies = {split_variant(n)[1].get("strategy") for n in names if n.startswith(BASELINE)}
+    strategies = {parse_name(n)[1].get("strategy") for n in names if n.startswith(BASELINE)}
     if strategies:
         parts.add("baselines")
     if {"random", "minority"} <= strategies and models & set(MODELS.values()):

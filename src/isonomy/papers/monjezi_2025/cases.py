@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._names import base_name, format_name, parse_name
 from isonomy._validate import listed
-from isonomy.data.catalog import parse_name
 from isonomy.errors import InputError
 from isonomy.papers.judge import one_study
 from isonomy.papers.monjezi_2025.claims import Results
 from isonomy.stats import scott_knott
-from isonomy.store.record import split_variant, wide
+from isonomy.store.record import wide
 from isonomy.tails import published_type
 
 __all__ = [
@@ -126,7 +126,7 @@ def _labels(mitigators: pd.Series) -> list[str | None]:
     """Give the paper's labels; ``minimax(rounds=2000)`` is MiniMax, but not beside another."""
     known = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
     written = mitigators.astype(str)
-    found = {name: known.get(split_variant(name)[0]) for name in written.unique()}
+    found = {name: known.get(base_name(name)) for name in written.unique()}
     for label in known.values():
         several = [name for name, mine in found.items() if mine == label]
         if len(several) > 1:
@@ -150,10 +150,9 @@ def task_of(dataset: str, attributes: str) -> str | None:
     ('meps16 sex', 'student sex', None)
     """
     name, options = parse_name(dataset)
-    kept = [f"{key}={value}" for key, value in options.items() if key != "path"]
-    plain = f"{name}({', '.join(kept)})" if kept else name
+    options.pop("path", None)
     places = {place: task for task, place in TASKS.items()}
-    return places.get((plain, attributes))
+    return places.get((format_name(name, options), attributes))
 
 
 def _means(table: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:

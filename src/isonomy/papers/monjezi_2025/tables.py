@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from isonomy._names import base_name, parse_name
 from isonomy.errors import InputError
 from isonomy.papers.monjezi_2025 import printed
 from isonomy.papers.monjezi_2025.cases import (
@@ -38,7 +39,6 @@ from isonomy.papers.monjezi_2025.example import fig1, fig2, table1
 from isonomy.papers.monjezi_2025.generated import fig3, run_generators, table3
 from isonomy.papers.monjezi_2025.printed import printed_two, two_decimals
 from isonomy.papers.table import PaperTable, Recipe
-from isonomy.store.record import split_variant
 
 __all__ = [
     "METHODS",
@@ -283,8 +283,9 @@ def minimax_hours(runs: pd.DataFrame, *, rounds: int = 2000, repeats: int = 20) 
 
 
 def _rounds_of(mitigator: str) -> float:
-    name, given = split_variant(mitigator)
-    return float(given.get("rounds", _ROUNDS)) if name == METHODS["MiniMax"] else np.nan
+    if base_name(mitigator) != METHODS["MiniMax"]:
+        return np.nan
+    return float(parse_name(mitigator)[1].get("rounds", _ROUNDS))
 
 
 _ROUNDS = 200
