@@ -1,7 +1,7 @@
-"""Black-box search over parameter spaces: any number to make small, any parameters to turn.
+"""Black-box search over parameter spaces: minimise any number over any parameters.
 
-A space maps names to parameters; an objective takes one configuration (a dict) and gives a number
-that shall be small. Nothing here knows what the number means, so the same strategies tune a
+A space maps names to parameters; an objective takes one configuration (a dict) and returns a number
+to be minimised. Nothing here knows what the number means, so the same strategies tune a
 learner for accuracy, a mitigator for a trade-off, or a sampler for a tail.
 
 =============  ==================================================================================
@@ -22,12 +22,7 @@ from isonomy.search.strategies import (
     STRATEGIES,
     Evaluation,
     Search,
-    flash_search,
-    grid_search,
-    guided_search,
     minimize,
-    mutation_search,
-    random_search,
 )
 
 __all__ = [
@@ -42,10 +37,5 @@ __all__ = [
     "Search",
     "Space",
     "Whole",
-    "flash_search",
-    "grid_search",
-    "guided_search",
     "minimize",
-    "mutation_search",
-    "random_search",
 ]

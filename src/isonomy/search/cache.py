@@ -1,4 +1,4 @@
-"""Somewhere to keep what was evaluated, so that a search or a sweep can be resumed."""
+"""Caches of evaluations, so that a search or a sweep can be resumed."""
 
 import json
 import os
@@ -11,14 +11,14 @@ __all__ = ["Cache", "JsonLinesCache"]
 
 
 class Cache(Protocol):
-    """What a search asks of a cache; a mapping-like store of a study fulfils it too."""
+    """The protocol of a cache; the store of a study fulfils it too."""
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Give what was put under a key, or None."""
+        """Return the value stored under a key, or None."""
         ...
 
     def put(self, key: str, value: dict[str, Any]) -> None:
-        """Keep a value under a key, at once and for good."""
+        """Store a value under a key, at once and for good."""
         ...
 
 
@@ -30,7 +30,7 @@ class JsonLinesCache:
     Parameters
     ----------
     path : path
-        The file; it is made with the first entry.
+        The file; it is created with the first entry.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class JsonLinesCache:
         return len(self._known)
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Give what was put under a key, or None."""
+        """Return the value stored under a key, or None."""
         return self._known.get(key)
 
     def put(self, key: str, value: dict[str, Any]) -> None:

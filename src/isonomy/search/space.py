@@ -1,4 +1,4 @@
-"""What can be turned: parameters and the spaces they make."""
+"""Parameters, and the spaces they make."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Choice:
     Parameters
     ----------
     values : sequence
-        What can be chosen.
+        The values to choose from.
     start : value, optional
         The default; the first value when None.
     """
@@ -39,17 +39,8 @@ class Choice:
 
     @property
     def default(self) -> Any:
-        """Give the value to start from."""
+        """The value to start from."""
         return self.values[0] if self.start is None else self.start
-
-    @property
-    def size(self) -> float:
-        """Give the number of values."""
-        return len(self.values)
-
-    def at(self, position: int) -> Any:
-        """Give the value at a position."""
-        return self.values[position]
 
     def draw(self, rng: Generator) -> Any:
         """Draw a value."""
@@ -61,114 +52,103 @@ class Choice:
         return others[int(rng.integers(len(others)))] if others else value
 
     def number(self, value: Any) -> float:
-        """Give a value as a surrogate sees it: a number itself, else its position."""
+        """Return a value as a surrogate sees it: a number itself, else its position."""
         if all(isinstance(v, int | float | np.number) for v in self.values):
             return float(value)
         return float(list(self.values).index(value))
 
 
 @dataclass(frozen=True)
-class Whole:
+class _Range:
+    low: float
+    high: float
+    start: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise InputError(
+                f"The lower bound must not exceed the upper; got {self.low} and {self.high}."
+            )
+        if self.start is not None and not self.low <= self.start <= self.high:
+            raise InputError(
+                f"The default must lie between {self.low} and {self.high}; got {self.start}."
+            )
+
+    def number(self, value: float) -> float:
+        """Return a value as a surrogate sees it."""
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Whole(_Range):
     """An integer between two bounds, both included; ``start`` is the default (else the middle)."""
 
     low: int
     high: int
     start: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_bounds(self.low, self.high, self.start)
+    @property
+    def values(self) -> range:
+        """All values in order."""
+        return range(self.low, self.high + 1)
 
     @property
     def default(self) -> int:
-        """Give the value to start from."""
+        """The value to start from."""
         return (self.low + self.high) // 2 if self.start is None else self.start
-
-    @property
-    def size(self) -> float:
-        """Give the number of values."""
-        return self.high - self.low + 1
-
-    def at(self, position: int) -> int:
-        """Give the value at a position."""
-        return self.low + position
 
     def draw(self, rng: Generator) -> int:
         """Draw a value."""
         return int(rng.integers(self.low, self.high, endpoint=True))
 
     def step(self, value: int, rng: Generator) -> int:
-        """Draw anew with probability 0.4, else go one up or down; never past a bound."""
+        """Draw a new value with probability 0.4, else go one up or down; never past a bound."""
         luck = rng.random()
         if luck < 0.4:
             return self.draw(rng)
         return int(np.clip(value + (1 if luck < 0.7 else -1), self.low, self.high))
 
-    def number(self, value: int) -> float:
-        """Give a value as a surrogate sees it."""
-        return float(value)
-
 
 @dataclass(frozen=True)
-class Real:
+class Real(_Range):
     """A number between two bounds, drawn evenly, or evenly on a log scale with ``log=True``."""
 
-    low: float
-    high: float
-    start: float | None = None
     log: bool = False
 
     def __post_init__(self) -> None:
-        _check_bounds(self.low, self.high, self.start)
+        super().__post_init__()
         if self.log and self.low <= 0:
-            raise InputError(f"A log scale needs bounds above 0; got {self.low:g}.")
+            raise InputError(f"The bounds of a log scale must be above 0; got {self.low:g}.")
 
     @property
     def default(self) -> float:
-        """Give the value to start from: the middle of the scale where none is named."""
-        return self._back((self._on(self.low) + self._on(self.high)) / 2, self.start)
-
-    @property
-    def size(self) -> float:
-        """Give the number of values."""
-        return math.inf
-
-    def at(self, position: int) -> float:
-        """Refuse: a number has no positions."""
-        raise InputError("A Real parameter has no positions; use Choice for a grid.")
+        """The value to start from: the middle of the scale unless one is named."""
+        low, high = self._ends
+        return self._clipped((low + high) / 2) if self.start is None else self.start
 
     def draw(self, rng: Generator) -> float:
         """Draw a value."""
-        return self._back(float(rng.uniform(self._on(self.low), self._on(self.high))))
+        return self._clipped(float(rng.uniform(*self._ends)))
 
     def step(self, value: float, rng: Generator) -> float:
-        """Draw anew with probability 0.5, else go a hundredth of the range up or down."""
+        """Draw a new value with probability 0.5, else go a hundredth of the range up or down."""
         luck = rng.random()
         if luck < 0.5:
             return self.draw(rng)
-        hundredth = (self._on(self.high) - self._on(self.low)) / 100
-        return self._back(self._on(value) + (hundredth if luck < 0.75 else -hundredth))
+        low, high = self._ends
+        hundredth = (high - low) / 100
+        place = math.log(value) if self.log else value
+        return self._clipped(place + (hundredth if luck < 0.75 else -hundredth))
 
-    def number(self, value: float) -> float:
-        """Give a value as a surrogate sees it."""
-        return float(value)
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
 
-    def _on(self, value: float) -> float:
-        return math.log(value) if self.log else value
-
-    def _back(self, value: float, named: float | None = None) -> float:
-        if named is not None:
-            return named
-        return float(np.clip(math.exp(value) if self.log else value, self.low, self.high))
+    def _clipped(self, place: float) -> float:
+        return float(np.clip(math.exp(place) if self.log else place, self.low, self.high))
 
 
 Parameter = Choice | Whole | Real
-
-
-def _check_bounds(low: float, high: float, start: float | None) -> None:
-    if not low <= high:
-        raise InputError(f"The lower bound must not exceed the upper; got {low} and {high}.")
-    if start is not None and not low <= start <= high:
-        raise InputError(f"The default must lie between {low} and {high}; got {start}.")
 
 
 class Space(dict[str, Parameter]):
@@ -185,20 +165,24 @@ class Space(dict[str, Parameter]):
 
     @property
     def size(self) -> float:
-        """Give the number of configurations, infinite where a parameter is Real."""
-        return math.prod(p.size for p in self.values())
+        """The number of configurations, infinite where a parameter is Real."""
+        return math.prod(math.inf if isinstance(p, Real) else len(p.values) for p in self.values())
 
     @property
     def default(self) -> Config:
-        """Give the configuration to start from."""
+        """The configuration to start from."""
         return {name: p.default for name, p in self.items()}
 
     def at(self, index: int) -> Config:
-        """Give the configuration at a position of a finite space; the last parameter runs first."""
+        """Return the configuration at a position of a finite space; the last parameter runs first."""
         config: Config = {}
         for name, parameter in reversed(self.items()):
-            index, position = divmod(index, int(parameter.size))
-            config[name] = parameter.at(position)
+            if isinstance(parameter, Real):
+                raise InputError(
+                    f"A space must be finite to have positions; {name!r} is Real: use Choice."
+                )
+            index, position = divmod(index, len(parameter.values))
+            config[name] = parameter.values[position]
         return {name: config[name] for name in self}
 
     def draw(self, rng: Generator) -> Config:
@@ -206,5 +190,5 @@ class Space(dict[str, Parameter]):
         return {name: p.draw(rng) for name, p in self.items()}
 
     def numbers(self, config: Config) -> tuple[float, ...]:
-        """Give a configuration as a surrogate sees it."""
+        """Return a configuration as a surrogate sees it."""
         return tuple(p.number(config[name]) for name, p in self.items())

@@ -1,5 +1,6 @@
-"""How to look: the strategies, and what a search gives."""
+"""The strategies, and the result of a search."""
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 Objective = Callable[[Config], float]
+Protocol = Literal["corrected", "as_published"]
+LARGEST = 1_000_000
+"""A space with more configurations is not laid out as a list."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search did: every evaluation in order, and the best one.
+    """The result of a search: every evaluation in order, and the best one.
 
     Parameters
     ----------
@@ -55,23 +59,39 @@ class Search:
 
     @property
     def best(self) -> Evaluation:
-        """Give the evaluation with the smallest value; the first of several, NaN never."""
+        """The evaluation with the smallest value; the first of several, NaN never."""
         values = np.array([e.value for e in self.history])
         return self.history[int(np.argmin(np.where(np.isnan(values), np.inf, values)))]
 
     def frame(self) -> pd.DataFrame:
-        """Give one row per evaluation with its parameters, value and best value so far."""
+        """Return one row per evaluation with its parameters, value and best value so far."""
         table = pd.DataFrame([e.config for e in self.history])
         table["value"] = [e.value for e in self.history]
         table["best"] = table["value"].cummin()
         return table
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the search as plain data; an undefined or infinite value is None."""
+        return {
+            "strategy": self.strategy,
+            "history": [
+                {**e.config, "value": e.value if math.isfinite(e.value) else None}
+                for e in self.history
+            ],
+        }
+
     def _repr_html_(self) -> str:
         return self.frame().to_html(index=False)
 
 
-STRATEGIES: Registry[Callable[..., Search]] = Registry("search strategy")
-"""Every strategy by name; each takes (objective, space, budget, rng) and its own options."""
+History = list[Evaluation]
+Configs = Iterator[Config]
+STRATEGIES: Registry[Callable[..., Configs]] = Registry("search strategy")
+"""Every strategy by name: a generator of configurations to evaluate next.
+
+Each takes (space, history, budget, rng) and its own options; ``history`` grows with every
+configuration that was evaluated, the last of them being the one yielded last.
+"""
 
 
 def minimize(
@@ -84,17 +104,17 @@ def minimize(
     random_state: Any = 0,
     **options: Any,
 ) -> Search:
-    """Look for the configuration with the smallest value.
+    """Search for the configuration with the smallest value.
 
     Parameters
     ----------
     objective : callable
-        Takes a configuration (a dict) and gives a number; infinity refuses a configuration, NaN
+        Takes a configuration (a dict) and returns a number; infinity refuses a configuration, NaN
         is never the best.
     space : mapping of str to Choice, Whole or Real
-        What can be turned.
+        The parameters.
     strategy : {"grid", "random", "flash", "mutation", "guided"}
-        How to look.
+        The search strategy.
     budget : int
         The most evaluations.
     seconds : float, optional
@@ -123,45 +143,21 @@ def minimize(
         raise InputError("space must have at least one parameter; got none.")
     if seconds is not None and not seconds >= 0:
         raise InputError(f"seconds must be 0 or more; got {seconds}.")
-    rng = _generator(random_state)
-    search = STRATEGIES[strategy]
-    if seconds is None:
-        return search(objective, Space(space), budget, rng, **options)
-    timed = _Timed(objective, seconds)
-    try:
-        return search(timed, Space(space), budget, rng, **options)
-    except _TimeUp:
-        return Search(STRATEGIES.resolve(strategy), tuple(timed.history))
-
-
-class _TimeUp(Exception):
-    """No evaluation may start any more."""
-
-
-class _Timed:
-    """An objective that keeps what it gave and refuses to start after its time."""
-
-    def __init__(self, objective: Objective, seconds: float) -> None:
-        self.objective, self.end = objective, time.monotonic() + seconds
-        self.history: list[Evaluation] = []
-
-    def __call__(self, config: Config) -> float:
-        if self.history and time.monotonic() >= self.end:
-            raise _TimeUp
-        value = self.objective(config)
-        self.history.append(Evaluation(config, value))
-        return value
-
-
-def _generator(random_state: Any) -> Generator:
     if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
+        random_state = random_state.randint(2**31 - 1)
+    rng = np.random.default_rng(random_state)
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    history: list[Evaluation] = []
+    for config in STRATEGIES[strategy](Space(space), history, budget, rng, **options):
+        if history and time.monotonic() >= end:
+            break
+        history.append(Evaluation(config, objective(config)))
+    return Search(STRATEGIES.resolve(strategy), tuple(history))
 
 
 def _stream(space: Space, rng: Generator) -> Iterator[Config]:
     """Draw configurations without repeating one; ends when a finite space is used up."""
-    if space.size <= 1_000_000:
+    if space.size <= LARGEST:
         for index in rng.permutation(int(space.size)):
             yield space.at(int(index))
         return
@@ -175,46 +171,42 @@ def _stream(space: Space, rng: Generator) -> Iterator[Config]:
 
 
 @STRATEGIES.register("grid")
-def grid_search(objective: Objective, space: Space, budget: int, rng: Generator) -> Search:
-    """Evaluate every configuration of a finite space, in order."""
+def grid_search(space: Space, history: History, budget: int, rng: Generator) -> Configs:
+    """Propose every configuration of a finite space, in order."""
     if space.size > budget:
         raise InputError(
             f"A grid search must fit its budget; the space has {space.size:,} configurations and "
             f"the budget is {budget:,}: raise it or choose another strategy."
         )
-    configs = [space.at(index) for index in range(int(space.size))]
-    return Search("grid", tuple(Evaluation(c, objective(c)) for c in configs))
+    yield from (space.at(index) for index in range(int(space.size)))
 
 
 @STRATEGIES.register("random")
-def random_search(objective: Objective, space: Space, budget: int, rng: Generator) -> Search:
-    """Evaluate the defaults, then draws that do not repeat."""
-    history = [Evaluation(space.default, objective(space.default))]
-    for config in _stream(space, rng):
-        if len(history) >= budget:
-            break
-        if config != space.default:
-            history.append(Evaluation(config, objective(config)))
-    return Search("random", tuple(history))
+def random_search(space: Space, history: History, budget: int, rng: Generator) -> Configs:
+    """Propose the defaults, then draws that do not repeat."""
+    yield space.default
+    others = (config for config in _stream(space, rng) if config != space.default)
+    while len(history) < budget and (config := next(others, None)) is not None:
+        yield config
 
 
 @STRATEGIES.register("flash")
 def flash_search(
-    objective: Objective,
     space: Space,
+    history: History,
     budget: int,
     rng: Generator,
     *,
     initial: int = 20,
     life: int = 20,
     acquire: Literal["filter", "best"] = "filter",
-) -> Search:
+) -> Configs:
     """Let a regression tree decide which configurations are worth an evaluation.
 
     Parameters
     ----------
-    objective, space, budget, rng
-        As in ``minimize``.
+    space, history, budget, rng
+        As for every strategy.
     initial : int
         How many random configurations are evaluated first.
     life : int
@@ -226,10 +218,6 @@ def flash_search(
         that the tree predicts to be best, and lose a life if it is no improvement; needs a finite
         space.
 
-    Returns
-    -------
-    Search
-
     References
     ----------
     V. Nair, Z. Yu, T. Menzies, N. Siegmund and S. Apel, "Finding faster configurations using
@@ -240,60 +228,49 @@ def flash_search(
 
     if acquire not in ("filter", "best"):
         raise unknown_name("way to acquire", str(acquire), ("filter", "best"))
-    if acquire == "best" and space.size > 1_000_000:
-        raise InputError("acquire='best' needs a finite space of at most 1,000,000 configurations.")
+    if acquire == "best" and space.size > LARGEST:
+        raise InputError(
+            f"acquire='best' needs a finite space of at most {LARGEST:,} configurations."
+        )
     draws = _stream(space, rng)
-    history: list[Evaluation] = []
-    for config in draws:
-        history.append(Evaluation(config, objective(config)))
-        if len(history) >= min(initial, budget):
-            break
-    known = [space.numbers(e.config) for e in history]
+    yield from itertools.islice(draws, min(initial, budget))
     pool = list(draws) if acquire == "best" else []
-    numbers = np.array([space.numbers(c) for c in pool])
+    numbers = np.array([space.numbers(config) for config in pool])
     left = np.ones(len(pool), dtype=bool)
-    seed = int(rng.integers(2**31 - 1))
-    tree, fitted_on = DecisionTreeRegressor(random_state=seed), 0
+    tree, fitted_on = DecisionTreeRegressor(random_state=int(rng.integers(2**31 - 1))), 0
     while len(history) < budget and life > 0:
         values = _finite([e.value for e in history])
         if fitted_on < len(history):
-            tree.fit(known, values)
+            tree.fit([space.numbers(e.config) for e in history], values)
             fitted_on = len(history)
         if acquire == "filter":
             candidate = next(draws, None)
             if candidate is None:
-                break
-            worth = tree.predict([space.numbers(candidate)])[0] < np.median(values)
+                return
+            if tree.predict([space.numbers(candidate)])[0] < np.median(values):
+                yield candidate
+            else:
+                life -= 1
         else:
             if not left.any():
-                break
-            where = np.flatnonzero(left)[int(np.argmin(tree.predict(numbers[left])))]
-            left[where], candidate, worth = False, pool[where], True
-        if worth:
-            best = values.min()
-            history.append(Evaluation(candidate, objective(candidate)))
-            known.append(space.numbers(candidate))
-            worth = acquire == "filter" or history[-1].value < best
-        life -= not worth
-    return Search("flash", tuple(history))
+                return
+            best = np.flatnonzero(left)[int(np.argmin(tree.predict(numbers[left])))]
+            left[best] = False
+            yield pool[best]
+            life -= not history[-1].value < values.min()
 
 
 def _finite(values: Sequence[float]) -> NDArray[np.float64]:
-    """Give values a tree can learn: what is undefined or refused counts as the worst seen."""
-    given = np.asarray(values, dtype=np.float64)
-    good = np.isfinite(given)
-    return np.where(good, given, given[good].max() if good.any() else 0.0)
+    """Return values a tree can learn: what is undefined or refused counts as the worst seen."""
+    numbers = np.asarray(values, dtype=np.float64)
+    good = np.isfinite(numbers)
+    return np.where(good, numbers, numbers[good].max() if good.any() else 0.0)
 
 
 @STRATEGIES.register("mutation")
 def mutation_search(
-    objective: Objective,
-    space: Space,
-    budget: int,
-    rng: Generator,
-    *,
-    protocol: Literal["corrected", "as_published"] = "corrected",
-) -> Search:
+    space: Space, history: History, budget: int, rng: Generator, *, protocol: Protocol = "corrected"
+) -> Configs:
     """Change one parameter of the best configuration so far, with fresh draws in between.
 
     The defaults come first. Then a step is a fresh draw with probability 0.5 in the first hundred
@@ -303,54 +280,50 @@ def mutation_search(
 
     Parameters
     ----------
-    objective, space, budget, rng
-        As in ``minimize``.
+    space, history, budget, rng
+        As for every strategy.
     protocol : {"corrected", "as_published"}
         As published, the changed configuration takes the place of the one it came from whether it
         was better or not, the last parameter never changes, and the small step of a Real is
         computed but not kept: three slips of the released code.
-
-    Returns
-    -------
-    Search
 
     References
     ----------
     S. Tizpaz-Niari, A. Kumar, G. Tan and A. Trivedi, "Fairness-aware configuration of machine
     learning libraries", ICSE 2022.
     """
-    slips = _slips(protocol)
-    current = space.default
-    history = [Evaluation(current, objective(current))]
-    best = math.inf if math.isnan(history[0].value) else history[0].value
-    while len(history) < budget:
+    slips = _has_slips(protocol)
+    current = config = space.default
+    best = math.inf
+    while True:
+        yield config
+        if history[-1].value < best:
+            best, current = history[-1].value, config
         counter = len(history)
+        if counter >= budget:
+            return
         fresh = 0.5 if counter < 100 else 0.05
         if slips and counter == 100:
             fresh = 0.0
         if rng.random() < fresh:
             config = space.draw(rng)
         else:
-            config = _turned(space, current, rng, slips=slips)
+            config = _mutated(space, current, rng, slips=slips)
             if slips:
                 current = config
-        history.append(Evaluation(config, objective(config)))
-        if history[-1].value < best:
-            best, current = history[-1].value, config
-    return Search("mutation", tuple(history))
 
 
-def _slips(protocol: str) -> bool:
+def _has_slips(protocol: str) -> bool:
     if protocol not in ("corrected", "as_published"):
         raise unknown_name("protocol", str(protocol), ("corrected", "as_published"))
     return protocol == "as_published"
 
 
-def _turned(space: Space, config: Config, rng: Generator, *, slips: bool) -> Config:
+def _mutated(space: Space, config: Config, rng: Generator, *, slips: bool) -> Config:
     """Change one parameter; with the slips never the last, and a Real only by a fresh draw."""
     names = list(space)
-    turning = names[:-1] if slips and len(names) > 1 else names
-    name = turning[int(rng.integers(len(turning)))]
+    names = names[:-1] if slips and len(names) > 1 else names
+    name = names[int(rng.integers(len(names)))]
     parameter = space[name]
     if slips and isinstance(parameter, Real):
         value = parameter.draw(rng) if rng.random() < 0.5 else config[name]
@@ -361,14 +334,14 @@ def _turned(space: Space, config: Config, rng: Generator, *, slips: bool) -> Con
 
 @STRATEGIES.register("guided")
 def guided_search(
-    objective: Objective,
     space: Space,
+    history: History,
     budget: int,
     rng: Generator,
     *,
     signature: Callable[[Config], Hashable] | None = None,
-    protocol: Literal["corrected", "as_published"] = "corrected",
-) -> Search:
+    protocol: Protocol = "corrected",
+) -> Configs:
     """Change configurations that were best once, or that did something not seen before.
 
     The defaults come first. A step is a fresh draw with probability 0.9 in the first hundred and
@@ -379,61 +352,47 @@ def guided_search(
 
     Parameters
     ----------
-    objective, space, budget, rng
-        As in ``minimize``.
+    space, history, budget, rng
+        As for every strategy.
     signature : callable, optional
-        Says in a hashable value what the evaluation that was just made did; asked once after each
+        Returns a hashable value for what the last evaluation did; called once after each
         evaluation. The released code hashes the lines of the learner's source that ran; anything
-        that tells kinds of behaviour apart will do. Without one every configuration counts as
+        that distinguishes kinds of behaviour will do. Without one every configuration counts as
         seen, and only improvements are changed.
     protocol : {"corrected", "as_published"}
         As published, what is changed loses its place to the changed one, better or not, and the
         slips of ``mutation`` apply.
-
-    Returns
-    -------
-    Search
 
     References
     ----------
     S. Tizpaz-Niari, A. Kumar, G. Tan and A. Trivedi, "Fairness-aware configuration of machine
     learning libraries", ICSE 2022.
     """
-    slips = _slips(protocol)
-    history: list[Evaluation] = []
-    best = math.inf
+    slips = _has_slips(protocol)
+    config, best = space.default, math.inf
     seen: set[Hashable] = set()
     improved: list[Config] = []
     new: list[Config] = []
-
-    def evaluate(config: Config) -> None:
-        nonlocal best
-        value = objective(config)
-        history.append(Evaluation(config, value))
+    while True:
+        yield config
+        value = history[-1].value
         if not improved or value < best:
             improved.append(config)
             best = best if math.isnan(value) else value
         if signature is not None and (mark := signature(config)) not in seen:
             seen.add(mark)
             new.append(config)
-
-    evaluate(space.default)
-    while len(history) < budget:
+        if len(history) >= budget:
+            return
         if rng.random() < (0.9 if len(history) < 100 else 0.05):
-            evaluate(space.draw(rng))
+            config = space.draw(rng)
             continue
         luck = rng.random()
         pool = new if new and luck >= 0.8 else improved
-        last = luck < 0.6 or 0.8 <= luck < 0.95
-        place = len(pool) - 1 if last else _late(len(pool), rng)
-        config = _turned(space, pool[place], rng, slips=slips)
+        place = len(pool) - 1
+        if 0.6 <= luck < 0.8 or luck >= 0.95:
+            weight = np.arange(1, len(pool) + 1)  # later ones are more likely
+            place = int(rng.choice(len(pool), p=weight / weight.sum()))
+        config = _mutated(space, pool[place], rng, slips=slips)
         if slips:
             pool[place] = config
-        evaluate(config)
-    return Search("guided", tuple(history))
-
-
-def _late(n: int, rng: Generator) -> int:
-    """Draw a place out of n in proportion to its number, the first being 1."""
-    weight = np.arange(1, n + 1)
-    return int(rng.choice(n, p=weight / weight.sum()))
