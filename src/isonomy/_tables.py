@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-__all__ = ["column_names", "get_column", "row_count", "set_columns", "stack", "take"]
+__all__ = ["column_names", "get_column", "plain", "row_count", "set_columns", "stack", "take"]
 
 
 def column_names(X: Any) -> list[Any] | None:
@@ -89,3 +89,23 @@ def _set_sparse(X: Any, columns: Mapping[int, Any]) -> Any:
     for position, values in columns.items():
         fresh[:, [position]] = np.asarray(values)[:, None]
     return X.tocsr() @ sparse.diags_array(keep) + fresh.tocsr()
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: undefined is None, arrays are lists, frames are rows.
+
+    Examples
+    --------
+    >>> plain({"bias": np.array([0.5, np.nan]), "rows": np.int64(3)})
+    {'bias': [0.5, None], 'rows': 3}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, pd.DataFrame):
+        return plain(value.to_dict("records"))
+    if isinstance(value, list | tuple | set | np.ndarray | pd.Series):
+        return [plain(item) for item in value]
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and value != value else value

@@ -1,19 +1,21 @@
 """The baseline of Fairea: what blindly giving up performance buys in fairness."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._tables import plain
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.metrics.gaps import default_comparison
 from isonomy.tradeoff import regions
 from isonomy.tradeoff.expectation import expected
-from isonomy.tradeoff.mutation import check_degrees, mutate, resolve_target
+from isonomy.tradeoff.mutation import check_degrees, map_cells, mutate, resolve_target
 from isonomy.tradeoff.regions import Normalised, Placed, Rule
 
 __all__ = [
@@ -42,30 +44,20 @@ def bias_of(metric: str | Metric, value: ArrayLike) -> Floats:
 
 
 def _ideal(metric: Metric) -> float:
-    ideal = metric.ideal
-    if ideal is None or not np.isfinite(ideal):
+    if metric.ideal is None or not np.isfinite(metric.ideal):
         raise NotApplicable(
             f"{metric.name} has no finite ideal value, so there is no bias to reduce; "
             "choose a metric whose goal is zero or one."
         )
-    return float(ideal)
+    return float(metric.ideal)
 
 
-def _from_counts_only(metric: Metric) -> Metric:
+def _check_counted(metric: Metric) -> Metric:
     if metric.needs != "counts":
         raise NotApplicable(
             f"A mutation baseline needs a metric of counts; {metric.name} needs {metric.needs}."
         )
     return metric
-
-
-def _larger_is_better(metric: Metric) -> bool:
-    if metric.goal not in ("max", "min"):
-        raise InputError(
-            f"The performance of a baseline must be something to maximise or minimise; the goal "
-            f"of {metric.name} is {metric.goal}."
-        )
-    return metric.goal == "max"
 
 
 def mutation_values(
@@ -108,13 +100,19 @@ def mutation_values(
         random_state=random_state,
     )
     # adding groups up once serves every metric that would do so by itself
-    together = _add_up_groups(drawn)
+    together = map_cells(
+        drawn,
+        lambda cells: cells.sum(axis=-3, keepdims=True),
+        attributes=("all",),
+        groups=(("all",),),
+        privileged={},
+    )
     pair = drawn.by_privilege() if default_comparison(drawn) == "privileged" else drawn
     out = {}
     for name, metric in wanted.items():
         in_pairs = metric.parameters.get("compare", "own groups") is None
         seen = together if metric.kind == "performance" else pair if in_pairs else drawn
-        values = np.asarray(_from_counts_only(metric)(seen))
+        values = np.asarray(_check_counted(metric)(seen))
         if values.shape != drawn.shape:
             raise InputError(f"{name} gives a value per group; a baseline needs one per data set.")
         out[name] = values
@@ -129,23 +127,6 @@ def mean_of_draws(values: Floats) -> Floats:
     first = values[0]
     same = (values == first).all(axis=0)
     return np.ascontiguousarray(np.where(same, first, values.mean(axis=0)))
-
-
-def _add_up_groups(counts: Counts) -> Counts:
-    def add(cells: Floats | None) -> Floats | None:
-        return None if cells is None else cells.sum(axis=-3, keepdims=True)
-
-    n = add(counts.n)
-    assert n is not None
-    return replace(
-        counts,
-        n=n,
-        w=add(counts.w),
-        w2=add(counts.w2),
-        attributes=("all",),
-        groups=(("all",),),
-        privileged={},
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +187,7 @@ class Baseline:
     repetitions: int = 0
     splits: int = 1
 
-    # ------------------------------------------------------------------ doors in
+    # ------------------------------------------------------------------ making one
 
     @classmethod
     def from_counts(
@@ -215,12 +196,8 @@ class Baseline:
         *,
         performance: str | Metric = "accuracy",
         fairness: str | Metric = "statistical_parity_difference",
-        degrees: ArrayLike | None = None,
-        strategy: Any = "majority",
-        method: Method = "sampled",
-        repetitions: int = 50,
-        random_state: int | np.random.Generator | None = 0,
-    ) -> Self:
+        **options: Any,
+    ) -> "Baseline":
         """Mutate the predictions behind counts.
 
         Parameters
@@ -242,18 +219,8 @@ class Baseline:
         random_state : int, Generator or None
             Seed.
         """
-        made = baselines(
-            counts,
-            performance=[performance],
-            fairness=[fairness],
-            degrees=degrees,
-            strategy=strategy,
-            method=method,
-            repetitions=repetitions,
-            random_state=random_state,
-        )
-        only = next(iter(made.values()))
-        return cls(**{name: getattr(only, name) for name in cls.__dataclass_fields__})
+        made = baselines(counts, performance=[performance], fairness=[fairness], **options)
+        return next(iter(made.values()))
 
     @classmethod
     def from_points(
@@ -367,26 +334,24 @@ class Baseline:
         return self.place(performance, bias, rule=rule).area
 
     def place(self, performance: ArrayLike, bias: ArrayLike, *, rule: Rule = "paper") -> Placed:
-        """Give region and area of points."""
+        """Return region and area of points."""
         return regions.place(self._turn(performance), bias, *self._line(), rule=rule)
 
     def region(self, performance: float, bias: float, *, rule: Rule = "paper") -> str:
-        """Name the region of one point."""
+        """Return the name of one point's region."""
         return str(regions.region_names(self.classify(performance, bias, rule=rule)))
 
     # ------------------------------------------------------------------ showing it
 
     def frame(self) -> pd.DataFrame:
-        """Give the baseline as a frame, one row per degree."""
-        return pd.DataFrame(
-            {
-                "degree": self.degrees,
-                "performance": self.performance,
-                "bias": self.bias,
-                "performance_error": self.performance_error,
-                "bias_error": self.bias_error,
-            }
-        )
+        """Return the baseline as a frame, one row per degree."""
+        names = ("performance", "bias", "performance_error", "bias_error")
+        return pd.DataFrame({"degree": self.degrees, **{n: getattr(self, n) for n in names}})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line as plain data; undefined is None."""
+        columns = {str(name): plain(values) for name, values in self.frame().items()}
+        return {**columns, "strategy": self.strategy, "method": self.method, "reason": self.reason}
 
     def __repr__(self) -> str:
         return (
@@ -426,19 +391,23 @@ def baselines(
         raise InputError(f"method must be 'sampled' or 'expected'; got {method!r}.")
     if repetitions < 1:
         raise InputError(f"repetitions must be at least 1; got {repetitions}.")
-    good = [_from_counts_only(get_metric(m)) for m in performance]
-    fair = [_from_counts_only(get_metric(m)) for m in fairness]
-    ideals: dict[str, float | None] = {m.name: _ideal(m) for m in fair}
-    turn = {m.name: _larger_is_better(m) for m in good}
+    good = [_check_counted(get_metric(m)) for m in performance]
+    fair = [_check_counted(get_metric(m)) for m in fairness]
+    for metric in good:
+        if metric.goal not in ("max", "min"):
+            raise InputError(
+                "The performance of a baseline must be a metric to maximise or minimise; the goal "
+                f"of {metric.name} is {metric.goal}."
+            )
     steps = check_degrees(degrees)
     target = resolve_target(counts, strategy)
-    points: dict[tuple[str, float | None], tuple[Floats, Floats]] = {}
-    wanted = [(m, None) for m in good] + [(m, ideals[m.name]) for m in fair]
+    points: dict[tuple[str, bool], tuple[Floats, Floats]] = {}
+    wanted = [(m, None) for m in good] + [(m, _ideal(m)) for m in fair]
     if method == "expected":
         rng = np.random.default_rng(random_state)
         for metric, ideal in wanted:
             e = expected(counts, metric, steps, ideal=ideal, target=target, random_state=rng)
-            points[metric.name, ideal] = e.value, e.error
+            points[metric.name, ideal is None] = e.value, e.error
     else:
         drawn = mutation_values(
             counts,
@@ -456,25 +425,24 @@ def baselines(
                 values.var(axis=0, ddof=1) if repetitions > 1 else np.full(values.shape[1:], np.nan)
             )
             error = np.sqrt(spread.mean(axis=-1) / (repetitions * values.shape[-1]))
-            points[metric.name, ideal] = mean_of_draws(values).mean(axis=-1), error
+            points[metric.name, ideal is None] = mean_of_draws(values).mean(axis=-1), error
     out = {}
-    for p in good:
-        for f in fair:
-            y, y_error = points[p.name, None]
-            x, x_error = points[f.name, ideals[f.name]]
-            out[p.name, f.name] = Baseline(
-                degrees=steps,
-                performance=y,
-                bias=x,
-                performance_error=y_error,
-                bias_error=x_error,
-                performance_metric=p.name,
-                fairness_metric=f.name,
-                larger_is_better=turn[p.name],
-                strategy=target.name,
-                label=target.label,
-                method=method,
-                repetitions=repetitions if method == "sampled" else 0,
-                splits=int(np.prod(counts.shape)),
-            )
+    for p, f in product(good, fair):
+        y, y_error = points[p.name, True]
+        x, x_error = points[f.name, False]
+        out[p.name, f.name] = Baseline(
+            degrees=steps,
+            performance=y,
+            bias=x,
+            performance_error=y_error,
+            bias_error=x_error,
+            performance_metric=p.name,
+            fairness_metric=f.name,
+            larger_is_better=p.goal == "max",
+            strategy=target.name,
+            label=target.label,
+            method=method,
+            repetitions=repetitions if method == "sampled" else 0,
+            splits=int(np.prod(counts.shape)),
+        )
     return out

@@ -8,7 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from isonomy.metrics import Counts
-from isonomy.tradeoff.mutation import Target, check_degrees, draw, resolve_target, rows_to_mutate
+from isonomy.tradeoff.mutation import (
+    Target,
+    check_degrees,
+    draw,
+    map_cells,
+    resolve_target,
+    rows_to_mutate,
+)
 
 __all__ = ["Expected", "expected"]
 
@@ -76,7 +83,7 @@ def expected(
     rng = np.random.default_rng(random_state)
     target = resolve_target(counts) if target is None else target
     chosen = rows_to_mutate(counts, check_degrees(degrees))
-    flat = _splits(counts)
+    flat = map_cells(counts, lambda cells: cells.reshape(-1, *cells.shape[-3:]))
     splits = flat.n.shape[0]
     chosen = chosen.reshape(-1, splits)
     value, error = _at_the_mean(flat, chosen, target, metric, ideal, rng)
@@ -84,9 +91,8 @@ def expected(
     each = tolerance * np.sqrt(splits)
     simulated = ~(error <= tolerance / 10)
     for d, s in zip(*np.nonzero(simulated), strict=True):
-        value[d, s], error[d, s] = _average(
-            _split(flat, s), chosen[d, s], target, metric, ideal, each, rng
-        )
+        one = map_cells(flat, lambda cells, s=s: cells[s])  # type: ignore[misc]
+        value[d, s], error[d, s] = _average(one, chosen[d, s], target, metric, ideal, each, rng)
     random = np.sqrt((np.where(simulated, error, 0.0) ** 2).sum(axis=1))
     bound = (np.where(simulated, 0.0, error).sum(axis=1) + random) / splits
     return Expected(value.mean(axis=1), bound)
@@ -94,24 +100,6 @@ def expected(
 
 def _away(values: Floats, ideal: float | None) -> Floats:
     return values if ideal is None else np.abs(values - ideal)
-
-
-def _each(counts: Counts, change: Callable[[Floats], Floats]) -> Counts:
-    """Change rows, weights and squared weights alike."""
-    return replace(
-        counts,
-        n=change(counts.n),
-        w=None if counts.w is None else change(counts.w),
-        w2=None if counts.w2 is None else change(counts.w2),
-    )
-
-
-def _splits(counts: Counts) -> Counts:
-    return _each(counts, lambda cells: cells.reshape(-1, *cells.shape[-3:]))
-
-
-def _split(counts: Counts, s: int) -> Counts:
-    return _each(counts, lambda cells: cells[s])
 
 
 def _moved(counts: Counts, share: Floats, target: Target) -> Counts:
@@ -123,7 +111,7 @@ def _moved(counts: Counts, share: Floats, target: Target) -> Counts:
             cells - moved + moved.sum(axis=-1, keepdims=True) * np.asarray(target.share)
         )
 
-    return _each(counts, move)
+    return map_cells(counts, move)
 
 
 def _is_linear(counts: Counts, metric: Values, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -136,7 +124,7 @@ def _is_linear(counts: Counts, metric: Values, rng: np.random.Generator) -> NDAr
     first, second = (rng.dirichlet(np.ones(len(counts.classes)), size=lead) for _ in range(2))
 
     def at(share: Floats) -> Floats:
-        return metric(_each(counts, lambda cells: cells.sum(axis=-1, keepdims=True) * share))
+        return metric(map_cells(counts, lambda cells: cells.sum(axis=-1, keepdims=True) * share))
 
     gap = np.abs(at((first + second) / 2) - (at(first) + at(second)) / 2)
     return np.asarray((gap <= 1e-12).all(axis=0))

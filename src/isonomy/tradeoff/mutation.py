@@ -5,19 +5,29 @@ number taken from each cell is multivariate hypergeometric. One mutation costs a
 however many rows there are; repetitions, degrees and splits are axes of one array.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._validate import match_values
 from isonomy.errors import InputError
-from isonomy.metrics import Counts
+from isonomy.metrics import Counts, JointCounts
 
-__all__ = ["Target", "check_degrees", "draw", "mutate", "resolve_target", "rows_to_mutate"]
+__all__ = [
+    "Target",
+    "check_degrees",
+    "draw",
+    "map_cells",
+    "mutate",
+    "resolve_target",
+    "rows_to_mutate",
+]
 
 Floats = NDArray[np.float64]
+AnyCounts = TypeVar("AnyCounts", Counts, JointCounts)
 
 _LARGEST = 10**9  # numpy's hypergeometric draw counts no further
 
@@ -34,8 +44,15 @@ class Target:
     """The probability of each class."""
 
 
+def map_cells(counts: AnyCounts, change: Callable[[Floats], Floats], **fields: Any) -> AnyCounts:
+    """Change rows, weights and squared weights alike, and other fields of the counts as given."""
+    cells = {name: getattr(counts, name) for name in ("n", "w", "w2")}
+    fields |= {name: None if value is None else change(value) for name, value in cells.items()}
+    return replace(counts, **fields)
+
+
 def resolve_target(counts: Counts, strategy: Any = "majority") -> Target:
-    """Find the label that a strategy writes.
+    """Return the label that a strategy writes.
 
     ``majority`` is the most frequent true label: the one whose constant predictor is the most
     accurate, which makes the strictest baseline.
@@ -62,7 +79,7 @@ def resolve_target(counts: Counts, strategy: Any = "majority") -> Target:
 
 
 def check_degrees(degrees: ArrayLike | None) -> Floats:
-    """Give the degrees of mutation: 0, 0.1, ... 1 unless told otherwise."""
+    """Return the degrees of mutation: 0, 0.1, ... 1 by default."""
     if degrees is None:
         return np.arange(11) / 10
     values = np.asarray(degrees, dtype=np.float64).ravel()
@@ -76,7 +93,7 @@ def check_degrees(degrees: ArrayLike | None) -> Floats:
 
 
 def rows_to_mutate(counts: Counts, degrees: Floats) -> NDArray[np.int64]:
-    """Give how many rows each degree overwrites, truncated as in the reference procedure."""
+    """Return how many rows each degree overwrites, truncated as in the reference procedure."""
     total = counts.n.sum(axis=(-1, -2, -3))
     if (total <= 0).any():
         raise InputError("A baseline needs at least one row in every split.")
@@ -194,9 +211,8 @@ def _room(lead: tuple[int, ...], cells: tuple[int, ...]) -> Floats:
 
 
 def _weight_shares(counts: Counts, parts: Floats, rng: np.random.Generator) -> Floats:
-    """Give the share of each cell's weight that every part of its rows carries."""
-    assert counts.w is not None
-    assert counts.w2 is not None
+    """Return the share of each cell's weight that every part of its rows carries."""
+    assert counts.w is not None and counts.w2 is not None  # noqa: PT018
     with np.errstate(invalid="ignore", divide="ignore"):
         rows = np.where(counts.n > 0, counts.n, 1.0)
         share = parts / rows[..., None]
