@@ -24,7 +24,8 @@ def rows() -> list[Row]:
     out: list[Row] = []
     if not ARCHIVE.is_dir():
         return out
-    from isonomy.papers import chen_2022, read_chen
+    from isonomy.papers.chen_2022 import tables as chen_2022
+    from isonomy.papers.chen_2022.reader import read_chen
 
     files = sorted((ARCHIVE / "Results").glob("*.txt"))
     ours, frame = cpu_seconds(lambda: read_chen(ARCHIVE))

@@ -1,24 +1,57 @@
-"""A shelf of named things: metrics, mitigators, datasets; and rooms that are called by name."""
+"""Registries of named things, the plug-ins that add to them, and rooms that are called by name.
+
+A package adds to the registries by naming a module in the entry-point group ``isonomy.plugins``;
+importing that module registers what it brings. Plug-ins are imported once, when a registry is
+listed or a name is not found, so that what comes with the lower rooms never waits for them. The
+papers of this package come in by the same door.
+"""
 
 import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from isonomy._validate import unknown_name
+from isonomy.errors import IsonomyWarning
 
 T = TypeVar("T")
 
-__all__ = ["Registry", "callable_room"]
+__all__ = ["PLUGINS", "Registry", "callable_room", "load_plugins"]
+
+PLUGINS = "isonomy.plugins"
+"""The entry-point group of plug-ins."""
+
+_lock = threading.RLock()
+_loaded: set[str] = set()
+
+
+def load_plugins() -> None:
+    """Import every installed plug-in, once; one that fails is warned of and left out."""
+    with _lock:
+        for entry in entry_points(group=PLUGINS) if not _loaded else ():
+            _loaded.add(entry.name)  # first: a plug-in may look into a registry itself
+            try:
+                entry.load()
+            except Exception as error:
+                warnings.warn(
+                    f"Plug-in {entry.name!r} ({entry.value}) could not be loaded: {error}",
+                    IsonomyWarning,
+                    stacklevel=2,
+                )
 
 
 class Registry(Mapping[str, T], Generic[T]):
     """Names mapped to objects; a duplicate is an error, an unknown name gets a did-you-mean.
 
+    What plug-ins register is found too: see :func:`load_plugins`.
+
     Parameters
     ----------
     kind : str
-        What the shelf holds, in the singular; used in messages.
+        What the registry holds, in the singular; used in messages.
 
     Examples
     --------
@@ -36,7 +69,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._aliases: dict[str, str] = {}
 
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> T:
-        """Put ``item`` on the shelf and return it."""
+        """Register ``item`` under its name and return it."""
         for key in (name, *aliases):
             if key in self._items or key in self._aliases:
                 raise RuntimeError(f"{self.kind} {key!r} is registered twice")
@@ -45,31 +78,40 @@ class Registry(Mapping[str, T], Generic[T]):
         return item
 
     def register(self, name: str, *, aliases: Iterable[str] = ()) -> Callable[[T], T]:
-        """Put the decorated object on the shelf."""
+        """Register the decorated object."""
 
         def decorate(item: T) -> T:
             return self.add(name, item, aliases=aliases)
 
         return decorate
 
+    def add_alias(self, alias: str, name: str) -> None:
+        """Give what is registered as ``name`` another name."""
+        if alias in self._items or alias in self._aliases:
+            raise RuntimeError(f"{self.kind} {alias!r} is registered twice")
+        self._aliases[alias] = self.resolve(name)
+
     def resolve(self, name: str) -> str:
-        """Give the registered name behind ``name`` or one of its aliases."""
-        if name in self._items:
-            return name
-        if name in self._aliases:
-            return self._aliases[name]
-        raise unknown_name(self.kind, name, [*self._items, *self._aliases])
+        """Return the registered name behind ``name`` or one of its aliases."""
+        if name not in self:
+            raise unknown_name(self.kind, name, [*self._items, *self._aliases])
+        return self._aliases.get(name, name)
 
     def __getitem__(self, name: str) -> T:
         return self._items[self.resolve(name)]
 
     def __contains__(self, name: object) -> bool:
+        if name in self._items or name in self._aliases:
+            return True
+        load_plugins()
         return name in self._items or name in self._aliases
 
     def __iter__(self) -> Iterator[str]:
+        load_plugins()
         return iter(self._items)
 
     def __len__(self) -> int:
+        load_plugins()
         return len(self._items)
 
 

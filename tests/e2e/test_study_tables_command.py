@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from isonomy.cli import app
 from isonomy.errors import InputError, UnknownName
-from isonomy.papers import chen_2022
+from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.store import Record, Store
 
 METRICS = {**chen_2022.PERFORMANCE, **chen_2022.BIAS}

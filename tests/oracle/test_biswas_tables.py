@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from isonomy.papers import biswas_2020, read_biswas
+from isonomy.papers.biswas_2020 import tables as biswas_2020
+from isonomy.papers.biswas_2020.reader import read_biswas
 from isonomy.papers.biswas_2020.workbook import read_sheet
 
 PLACE = Path(__file__).parents[2].parent / "shared" / "published" / "biswas"

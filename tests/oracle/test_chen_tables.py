@@ -6,8 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from isonomy.papers import chen_2022, read_chen
+from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.printed import printed
+from isonomy.papers.chen_2022.reader import read_chen
 
 SIX = [*chen_2022.TASKS][:6]
 PLACE = Path(__file__).parents[2].parent / "shared" / "published" / "chen"

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.papers import fairea_2021, read_fairea
+from isonomy.papers.fairea_2021 import tables as fairea_2021
+from isonomy.papers.fairea_2021.reader import read_fairea
 
 PREFIX = {
     "LFR": "lfr",

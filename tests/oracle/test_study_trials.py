@@ -6,7 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.papers import chen_2022, fairea_2021, load_study, read_chen
+from isonomy.papers import load_study
+from isonomy.papers.chen_2022 import tables as chen_2022
+from isonomy.papers.chen_2022.reader import read_chen
+from isonomy.papers.fairea_2021 import tables as fairea_2021
 from isonomy.store import Record, records_frame, wide
 from isonomy.study import Study, Task, plan, run_trial
 from tests.registry import real

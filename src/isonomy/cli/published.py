@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from isonomy.papers import PaperTable, Recipe
+    from isonomy.papers import PaperTable
 
-__all__ = ["listing_of", "register", "show_listing", "show_table"]
+__all__ = ["register", "show_listing", "show_table"]
 
 
 def register(app: typer.Typer) -> None:
@@ -35,31 +35,22 @@ def published_command(
 ) -> None:
     """Recompute a table or figure of a paper from the files its authors published."""
     check_writable(json_file)
-    from isonomy.papers import read_published, study_module, table_name
+    from isonomy.papers import PAPERS, read_published, table_name
 
-    module = study_module(paper)
-    name = None if table is None else table_name(table, module.TABLES)
+    about = PAPERS[paper]
+    name = None if table is None else table_name(table, about.tables)
     with messages().status(f"reading {folder} ..."):
         frame = read_published(paper, folder)
-    parts = module.held(frame)
     screen = console(json_file)
     if name is None:
-        listing = listing_of(module.TABLES, parts)
+        listing = about.listing(frame)
         if json_file:
             write_json(json_file, {"paper": paper, "held": _contents(frame), "tables": listing})
         show_listing(screen, frame, listing, "this folder")
         screen.print(f"Recompute one: isonomy published {paper} DIR --table NAME")
         return
-    missing = module.TABLES[name].needs - parts
-    if missing:
-        from isonomy.errors import InputError
-
-        raise InputError(
-            f"{name} needs {' and '.join(sorted(missing))}, which {folder!r} does not hold; "
-            f"see what it gives: isonomy published {paper} {folder}"
-        )
     with messages().status(f"recomputing {name} ..."):
-        result = module.TABLES[name].make(frame)
+        result = about.make(name, frame, published=True)
     if json_file:
         write_json(json_file, {"paper": paper} | result.summary())
     show_table(screen, result, digits)
@@ -74,14 +65,6 @@ def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
         **{name: sorted(map(str, frame[name].unique())) for name in ("dataset", "model")},
         "methods": int(runs["mitigator"].nunique()),
     }
-
-
-def listing_of(tables: "dict[str, Recipe]", parts: frozenset[str]) -> list[dict[str, Any]]:
-    """Say of every table what a frame lacks for it."""
-    return [
-        {"table": name, "title": recipe.title, "missing": sorted(recipe.needs - parts)}
-        for name, recipe in tables.items()
-    ]
 
 
 def show_listing(

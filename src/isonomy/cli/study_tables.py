@@ -1,21 +1,18 @@
 """``isonomy study tables`` and ``compare``: a paper's tables from our runs, beside the published."""
 
-import inspect
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from isonomy.cli.output import check_writable, console, messages, write_json, write_page
-from isonomy.cli.published import listing_of, show_listing, show_table
+from isonomy.cli.published import show_listing, show_table
 from isonomy.cli.study import open_store, study_app
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from isonomy.papers import PaperTable
     from isonomy.papers.compare import Comparison
     from isonomy.store import Store
 
@@ -62,30 +59,30 @@ def show_tables(
     html_file: str | None = None,
 ) -> None:
     """Show the tables of a store's study, or what can be made of it."""
-    from isonomy.papers import study_module, table_name
+    from isonomy.papers import paper_of, table_name
 
-    paper = _paper(store)
-    module = study_module(paper)
+    paper = paper_of(store.name)
     wanted = [
         name
         for word in table
-        for name in (module.TABLES if word == "all" else [table_name(word, module.TABLES)])
+        for name in (paper.tables if word == "all" else [table_name(word, paper.tables)])
     ]
     with messages().status(f"reading {store.path} ..."):
-        frame = _frame(store, paper)
-    parts = module.held(frame)
+        frame = paper.frame_of(store)
     screen = console(json_file)
     if not wanted:
-        listing = listing_of(module.TABLES, parts)
+        listing = paper.listing(frame)
         if json_file:
             write_json(json_file, {"study": store.name, "tables": listing})
         show_listing(screen, frame, listing, "this run")
         screen.print(f"Make one, or all: isonomy study tables {store.path} --table NAME")
         return
-    made, left = _made(module, wanted, frame, parts, reading, everything="all" in table)
-    if hasattr(module, "about_runs"):
-        runs = store.runs()
-        made = [replace(t, notes=(*t.notes, *module.about_runs(t.name, runs))) for t in made]
+    left: list[str] = []
+    if "all" in table:
+        made, left = paper.make_all(dict.fromkeys(wanted), frame, reading=reading)
+    else:
+        made = [paper.make(name, frame, reading=reading) for name in dict.fromkeys(wanted)]
+    made = [paper.with_notes(result, store) for result in made]
     for result in made:
         show_table(screen, result, digits)
         screen.print()
@@ -119,27 +116,27 @@ def compare_command(
     """
     check_writable(json_file)
     check_writable(markdown, option="--markdown")
-    from isonomy.papers import read_published
+    from isonomy.papers import paper_of, read_published
     from isonomy.papers.compare import compare, compare_with_print
     from isonomy.study import Study
 
     store = open_store(folder)
-    paper = _paper(store)
-    if paper not in ("chen", "fairea"):
+    paper = paper_of(store.name)
+    if not paper.comparable:
         raise InputError(
             f"compare needs the authors' runs, which were not published for {store.name}; its "
             f"printed claims beside ours: isonomy study tables {store.path} --table findings"
         )
     with messages().status(f"reading {store.path} ..."):
-        ours = _frame(store, paper)
+        ours = paper.frame_of(store)
     with messages().status("comparing ..."):
         if published is None:
-            found = compare_with_print(ours, paper)
+            found = compare_with_print(ours, paper.name)
         else:
-            theirs = read_published(paper, published)
+            theirs = read_published(paper.name, published)
             # as published, the authors' splits are replayed seed by seed
             paired = bool(store.spec) and Study.from_toml(store.spec).protocol == "as_published"
-            found = compare(ours, theirs, paper, level=level, paired=paired)
+            found = compare(ours, theirs, paper.name, level=level, paired=paired)
     # files first: what is printed may be cut off by a pipe
     if markdown:
         write_part(markdown, store.name, found.markdown())
@@ -149,81 +146,6 @@ def compare_command(
         write_json(json_file, found.summary())
     if markdown:
         screen.print(f"Written: {Path(markdown).resolve()}", soft_wrap=True)
-
-
-# ---------------------------------------------------------------------- behind the commands
-
-
-def _paper(store: "Store") -> str:
-    from isonomy.papers import STUDIES
-
-    papers = {module: paper for paper, module in STUDIES.items()}
-    if store.name not in papers:
-        raise InputError(
-            f"Tables belong to a paper's study ({', '.join(papers)}); {str(store.path)!r} holds "
-            f"{store.name!r}: ask it with isonomy study query."
-        )
-    return papers[store.name]
-
-
-def _frame(store: "Store", paper: str) -> "pd.DataFrame":
-    """Read only the metrics that the paper's tables are made of."""
-    from isonomy.papers.compare import metrics_of
-
-    if paper == "monjezi":  # its metrics are all of tails
-        return store.frame()
-    # runs hold signed gaps, points of a baseline the mean of their sizes
-    named = {m: [n for n in (m, m.strip("|")) if n in store.metrics] for m in metrics_of(paper)}
-    absent = [m for m, found in named.items() if not found]
-    if absent:
-        raise InputError(
-            f"The run must hold the metrics of the paper's tables; {absent[0]} is missing: add it "
-            f"with isonomy study score {store.path} METRIC."
-        )
-    return store.frame(metrics=list(dict.fromkeys(n for found in named.values() for n in found)))
-
-
-def _made(
-    module: Any,
-    wanted: list[str],
-    frame: "pd.DataFrame",
-    parts: frozenset[str],
-    reading: str | None,
-    *,
-    everything: bool,
-) -> "tuple[list[PaperTable], list[str]]":
-    made, left = [], []
-    for name in dict.fromkeys(wanted):
-        missing = module.TABLES[name].needs - parts
-        if missing:
-            why = f"{name} needs {' and '.join(sorted(missing))}, which this run does not hold"
-            if not everything:
-                raise InputError(f"{why}; see what it gives without --table.")
-            left.append(f"{why}.")
-            continue
-        try:
-            options = _reading(name, module.TABLES[name].make, reading)
-            # two papers' findings have a side for the authors' own files
-            sides = {"ours": frame} if name == "findings" else {}
-            if "ours" in inspect.signature(module.TABLES[name].make).parameters:
-                made.append(module.TABLES[name].make(**sides, **options))
-            else:
-                made.append(module.TABLES[name].make(frame, **options))
-        except InputError as error:
-            if not everything:
-                raise
-            left.append(f"{name} cannot be made: {error}")
-    return made, left
-
-
-def _reading(name: str, make: Any, reading: str | None) -> dict[str, str]:
-    if reading is None:
-        return {}
-    if "reading" not in inspect.signature(make).parameters:
-        raise InputError(f"{name} has one reading only; leave --reading out.")
-    if reading not in ("as_published", "corrected"):
-        raise InputError(f"--reading must be as_published or corrected; got {reading!r}.")
-    return {"reading": reading}
 
 
 def _show(screen: Any, found: "Comparison") -> None:

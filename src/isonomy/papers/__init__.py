@@ -1,49 +1,52 @@
-"""The papers as studies: what each table and figure is computed from."""
+"""The papers: their studies, their tables, and our runs compared with what they published.
+
+Each paper is a folder of this room. It registers a :class:`Paper` and whatever exists only because
+of the paper: preparations, splitters, learner recipes. A folder that is added is found by itself.
+"""
 
 import importlib
-import re
+import pkgutil
 from importlib import resources
 from pathlib import Path
-from types import ModuleType
 
 from isonomy._validate import unknown_name
-from isonomy.papers.published import read_biswas, read_chen, read_fairea, read_published
+from isonomy.papers.paper import PAPERS, Paper, paper_of, read_published, table_name
+from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, Recipe
 from isonomy.study.spec import Study
 
 __all__ = [
+    "PAPERS",
+    "Paper",
     "PaperTable",
     "Recipe",
-    "STUDIES",
     "load_study",
-    "read_biswas",
-    "read_chen",
-    "read_fairea",
+    "paper_of",
+    "read_printed",
     "read_published",
-    "study_module",
     "study_names",
     "table_name",
 ]
 
-STUDIES: dict[str, str] = {
-    "fairea": "fairea_2021",
-    "chen": "chen_2022",
-    "biswas": "biswas_2020",
-    "monjezi": "monjezi_2025",
-}
-"""Modules of this room by the name the command line gives a paper."""
+for _found in pkgutil.iter_modules(__path__):
+    if _found.ispkg:
+        importlib.import_module(f"{__name__}.{_found.name}")
+
+
+def _studies() -> dict[str, Path]:
+    files = {name: file for paper in PAPERS.values() for name, file in paper.studies.items()}
+    return files | {"demo": Path(str(resources.files("isonomy.study") / "demo.toml"))}
 
 
 def study_names() -> tuple[str, ...]:
-    """Name the studies that come with the package.
+    """Return the names of the studies that come with the package and its plug-ins.
 
     Examples
     --------
     >>> "chen_2022" in study_names()
     True
     """
-    folders = resources.files("isonomy.papers").iterdir()
-    return tuple(sorted([f.name for f in folders if (f / "study.toml").is_file()] + ["demo"]))
+    return tuple(sorted(_studies()))
 
 
 def load_study(name: str | Path) -> Study:
@@ -63,41 +66,8 @@ def load_study(name: str | Path) -> Study:
     """
     if str(name).endswith(".toml"):
         return Study.from_toml(Path(name))
-    found = STUDIES.get(str(name), str(name))
-    if found not in study_names():
-        raise unknown_name("study", str(name), study_names())
-    if found == "demo":
-        file = resources.files("isonomy.study") / "demo.toml"
-    else:
-        file = resources.files("isonomy.papers") / found / "study.toml"
-    return Study.from_toml(file.read_text(encoding="utf-8"))
-
-
-def study_module(paper: str) -> ModuleType:
-    """Give the module of a paper: its ``TABLES`` and ``held``."""
-    if paper not in STUDIES:
-        raise unknown_name("published study", paper, list(STUDIES))
-    return importlib.import_module(f"isonomy.papers.{STUDIES[paper]}.tables")
-
-
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-
-
-def table_name(written: str, tables: dict[str, Recipe]) -> str:
-    """Find the table a user means: ``4``, ``Table 4`` and ``table4`` are one; so is ``Figure 5``.
-
-    Examples
-    --------
-    >>> table_name("Figure 5", {"fig5": None}), table_name("Table IV", {"table4": None})
-    ('fig5', 'table4')
-    """
-    name = re.sub(r"[\s_-]+", "", written.strip().lower())
-    name = re.sub(r"^fig(ure|\.)?", "fig", name)
-    roman = name.removeprefix("table")
-    if roman in _ROMAN:
-        name = f"table{_ROMAN.index(roman) + 1}"
-    if name.isdigit():
-        name = f"table{name}"
-    if name not in tables:
-        raise unknown_name("table", written, list(tables))
-    return name
+    files = _studies()
+    study = PAPERS.resolve(str(name)) if str(name) in PAPERS else str(name)
+    if study not in files:
+        raise unknown_name("study", str(name), sorted(files))
+    return Study.from_toml(files[study].read_text(encoding="utf-8"))

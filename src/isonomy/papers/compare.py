@@ -1,6 +1,6 @@
 """Our runs of a paper's study beside the published ones, cell by cell and table by table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from isonomy._names import base_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
-from isonomy.papers import study_module
 from isonomy.papers.compare_tables import TABLE_CELL, compare_tables, is_close, near_print
 from isonomy.papers.judge import is_baseline, one_study
+from isonomy.papers.paper import FINDINGS, PAPERS
 from isonomy.papers.table import PaperTable, label_of, plain_value
 from isonomy.stats import holm, mann_whitney
 from isonomy.store.record import check_frame, wide
@@ -25,7 +25,6 @@ __all__ = [
     "compare_tables",
     "compare_with_print",
     "is_close",
-    "metrics_of",
     "same_part",
 ]
 
@@ -167,7 +166,7 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> def runs(study):
     ...     return records_frame(
-    ...         Record(study, "adult", "sex", "lr", name, i, dict.fromkeys(metrics_of("chen"), a))
+    ...         Record(study, "adult", "sex", "lr", name, i, dict.fromkeys(PAPERS["chen"].metrics, a))
     ...         for name in ("unmitigated", "reweighing")
     ...         for i, a in enumerate(rng.uniform(size=20))
     ...     )
@@ -175,7 +174,7 @@ def compare(
     >>> float(result.agreement().loc["all", "not rejected"])
     1.0
     """
-    module = study_module(paper)
+    about = PAPERS[paper]
     for side, frame in (("Our runs", ours), ("The published runs", published)):
         if check_frame(frame).empty:
             raise InputError(f"{side} must hold results; the frame is empty.")
@@ -184,15 +183,13 @@ def compare(
     if paired:
         part = _same_repeats(part, ours)
     # what only one side holds would pool other runs on each
-    tables, left_out = compare_tables(same_part(ours, part), part, module.TABLES, module.held)
-    findings = module.findings(published, ours)
-    same = module.findings(part).data["recomputed"] if len(part) < len(published) else None
-    if same is not None:
+    tables, left_out = compare_tables(same_part(ours, part), part, about)
+    findings = about.tables[FINDINGS].make(published=published, ours=ours)
+    if len(part) < len(published):
         data = findings.data.copy()
+        same = about.tables[FINDINGS].make(published=part).data["recomputed"]
         data.insert(data.columns.get_loc("ours"), "recomputed on our part", same)
-        findings = PaperTable(
-            findings.name, findings.title, data, findings.cases, findings.unit, findings.notes
-        )
+        findings = replace(findings, data=data)
     notes = [*_power(cells, level), *_baseline_note(ours, published), *left_out]
     return Comparison(paper, cells, tables, findings, level, tuple(notes))
 
@@ -208,11 +205,11 @@ def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
         A result frame.
     paper : {"chen", "fairea"}
     """
-    module = study_module(paper)
-    held = module.held(ours)
+    about = PAPERS[paper]
+    parts = about.parts(ours)
     rows, short = [], []
-    for name, recipe in module.TABLES.items():
-        if name == "findings" or recipe.needs - held:
+    for name, recipe in about.tables.items():
+        if name == FINDINGS or recipe.needs - parts:
             continue
         try:
             made = recipe.make(ours)
@@ -242,15 +239,8 @@ def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
         )
     tables = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=TABLE_CELL)
     return Comparison(
-        paper, pd.DataFrame(), tables, module.findings(None, ours), LEVEL, tuple(notes)
+        paper, pd.DataFrame(), tables, about.tables[FINDINGS].make(ours=ours), LEVEL, tuple(notes)
     )
-
-
-def metrics_of(paper: str) -> list[str]:
-    """Name the metrics that a paper's tables are made of."""
-    module = study_module(paper)
-    found = [*getattr(module, "PERFORMANCE", {"Acc": "accuracy"}).values()]
-    return [*found, *getattr(module, "BIAS", getattr(module, "GAPS", {})).values()]
 
 
 # ---------------------------------------------------------------------- the same part

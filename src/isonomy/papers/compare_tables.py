@@ -1,12 +1,12 @@
 """Cells of a paper's tables side by side: equal as printed, or close."""
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from isonomy.errors import InputError
+from isonomy.papers.paper import FINDINGS, Paper
 from isonomy.papers.table import PaperTable, label_of
 
 __all__ = ["TABLE_CELL", "compare_tables", "is_close", "near_print"]
@@ -18,7 +18,7 @@ _STARRED = re.compile(r"^(?P<value>-?\d+\.\d+)(?P<star>\*?)\(")
 
 
 def compare_tables(
-    ours: pd.DataFrame, published: pd.DataFrame, tables: Mapping[str, Any], held: Any
+    ours: pd.DataFrame, published: pd.DataFrame, paper: Paper
 ) -> tuple[pd.DataFrame, list[str]]:
     """Make every table of both frames and set their cells side by side.
 
@@ -26,9 +26,9 @@ def compare_tables(
     """
     rows: list[dict[str, Any]] = []
     notes = []
-    parts = {"our runs": held(ours), "the published files": held(published)}
-    for name, recipe in tables.items():
-        if name == "findings":
+    parts = {"our runs": paper.parts(ours), "the published files": paper.parts(published)}
+    for name, recipe in paper.tables.items():
+        if name == FINDINGS:
             continue
         short = [
             f"{side} lack {' and '.join(sorted(recipe.needs - has))}"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isonomy._names import base_name, parse_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
-from isonomy.papers.published import BASELINE
+from isonomy.papers.archive import BASELINE
 from isonomy.store.record import wide
 from isonomy.tradeoff.regions import UNDEFINED, Rule, area, classify
 

@@ -1,5 +1,6 @@
 """A table or figure of a paper, recomputed: its numbers, what they rest on, what was printed."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -149,15 +150,20 @@ class Recipe:
     title : str
         One line for a list.
     needs : frozenset of str
-        Parts of a frame, as the study's ``held`` names them.
+        Parts of a frame, as ``Paper.parts`` names them.
     close : float
         How far two cells may lie apart and still be called close, in the unit of the table.
     """
 
-    make: Callable[[pd.DataFrame], PaperTable]
+    make: Callable[..., PaperTable]
     title: str
     needs: frozenset[str]
     close: float = 0.05
+
+    @property
+    def has_readings(self) -> bool:
+        """Whether the table is made as published or corrected, by the keyword ``reading``."""
+        return "reading" in inspect.signature(self.make).parameters
 
 
 def plain_value(value: Any) -> Any:

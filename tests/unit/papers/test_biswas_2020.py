@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.papers import biswas_2020
+from isonomy.papers.biswas_2020 import tables as biswas_2020
 from isonomy.store import Record, records_frame
 
 LETTERS = biswas_2020.METHODS
@@ -110,4 +110,4 @@ def test_fig4_and_held(frame: pd.DataFrame) -> None:
     table = biswas_2020.fig4(frame)
     assert table.data["Total bias"].tolist() == [0.4, 0.2]
     assert table.cases == 2
-    assert biswas_2020.held(frame) == {"original runs", "mitigated runs"}
+    assert biswas_2020.parts_of(frame) == {"original runs", "mitigated runs"}

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
-from isonomy.papers import chen_2022
+from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.cases import PAIRS, cube_of
 from isonomy.store import Record, records_frame
 
@@ -258,4 +258,4 @@ def test_a_frame_of_something_else_is_refused() -> None:
     frame = records_frame([record("Adult-Sex", "lr", "stealth", 0, 0.5)])
     with pytest.raises(InputError, match="it holds none"):
         chen_2022.fig3(frame)
-    assert chen_2022.held(frame) == frozenset()
+    assert chen_2022.parts_of(frame) == frozenset()

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from isonomy.errors import InputError, UnknownName
-from isonomy.papers import fairea_2021, study_module, table_name
+from isonomy.papers import PAPERS, table_name
+from isonomy.papers.fairea_2021 import tables as fairea_2021
 from isonomy.papers.fairea_2021.figures import turning_points
 from isonomy.store import Record, combine, records_frame
 
@@ -211,15 +212,15 @@ def test_tables_are_found_however_they_are_written() -> None:
     with pytest.raises(UnknownName, match="did you mean 'table4'"):
         table_name("tabel4", tables)
     with pytest.raises(UnknownName, match="did you mean 'fairea'"):
-        study_module("faira")
+        PAPERS["faira"]
 
 
 def test_held_parts_decide_what_can_be_made() -> None:
     frame = records_frame(runs("reweighing", *FIVE))
-    assert fairea_2021.held(frame) == {"runs"}
-    assert fairea_2021.TABLES["table4"].needs - fairea_2021.held(frame) == {"baselines"}
+    assert fairea_2021.parts_of(frame) == {"runs"}
+    assert fairea_2021.TABLES["table4"].needs - fairea_2021.parts_of(frame) == {"baselines"}
     both = records_frame([*line(), *runs("reweighing", *FIVE)])
-    assert fairea_2021.held(both) == {"runs", "baselines"}
+    assert fairea_2021.parts_of(both) == {"runs", "baselines"}
 
 
 def test_summary_is_plain_data() -> None:

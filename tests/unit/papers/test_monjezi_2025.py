@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from isonomy.errors import InputError, UnknownName
-from isonomy.papers import load_study, monjezi_2025
+from isonomy.papers import load_study
 from isonomy.papers.monjezi_2025 import printed
+from isonomy.papers.monjezi_2025 import tables as monjezi_2025
 from isonomy.papers.monjezi_2025.cases import task_of
 from isonomy.papers.monjezi_2025.generated import generator_records
 from isonomy.store import Record, combine, records_frame
@@ -262,7 +263,7 @@ def test_records_of_generators_become_table_three_and_figure_three() -> None:
         Record("monjezi_2025", "compas", "race", "generator", "ctgan", 0, good | {"kl": 0.5}),
     ]
     made = records_frame(runs)
-    assert monjezi_2025.held(made) == {"generators"}
+    assert monjezi_2025.parts_of(made) == {"generators"}
     table = monjezi_2025.table3(made)
     assert table.data.loc[("compas", "tvae"), "KL-D"] == 0.99
     assert table.printed.loc[("compas", "tvae"), "KL-D"] == "0.98"

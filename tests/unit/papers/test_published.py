@@ -9,8 +9,11 @@ import pandas as pd
 import pytest
 
 from isonomy.errors import InputError, UnknownName
-from isonomy.papers import read_biswas, read_chen, read_fairea, read_published
+from isonomy.papers import read_published
+from isonomy.papers.biswas_2020.reader import read_biswas
 from isonomy.papers.biswas_2020.workbook import read_sheet
+from isonomy.papers.chen_2022.reader import read_chen
+from isonomy.papers.fairea_2021.reader import read_fairea
 from isonomy.store import wide
 
 SPD, AOD = "|statistical_parity_difference|", "average_absolute_odds_difference"

@@ -20,7 +20,7 @@ from isonomy.papers.judge import one_study
 from isonomy.papers.table import PaperTable, Recipe
 from isonomy.store.record import wide
 
-__all__ = ["METHODS", "TABLES", "fig4", "held", "means", "table2", "table3", "totals"]
+__all__ = ["METHODS", "TABLES", "fig4", "parts_of", "means", "table2", "table3", "totals"]
 
 METHODS: dict[str, str] = {
     "R": "reweighing",
@@ -284,8 +284,8 @@ def _finished(table: PaperTable, frame: pd.DataFrame) -> PaperTable:
     return replace(table, notes=(*notes, *table.notes))
 
 
-def held(frame: pd.DataFrame) -> frozenset[str]:
-    """Name the parts that a frame holds: models before and after mitigation."""
+def parts_of(frame: pd.DataFrame) -> frozenset[str]:
+    """Return the parts that a frame holds: models before and after mitigation."""
     names = {str(name) for name in frame["mitigator"].unique()}
     parts = {"original runs"} if _BEFORE in names else set()
     if names & set(METHODS.values()):

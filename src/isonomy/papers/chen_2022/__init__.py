@@ -1,3 +1,25 @@
-"""Chen et al. (2022)."""
+"""Chen et al.: 17 methods on 8 tasks."""
 
-__all__: list[str] = []
+from pathlib import Path
+
+from isonomy.papers.chen_2022.reader import read_chen
+from isonomy.papers.chen_2022.tables import BIAS, PERFORMANCE, TABLES, parts_of
+from isonomy.papers.paper import PAPERS, Paper
+
+__all__ = ["PAPER"]
+
+PAPER = PAPERS.add(
+    "chen_2022",
+    Paper(
+        "chen_2022",
+        "Chen, Zhang, Sarro and Harman 2023, A Comprehensive Empirical Study of Bias Mitigation "
+        "Methods for Machine Learning Classifiers, TOSEM 32(4)",
+        Path(__file__).parent,
+        TABLES,
+        parts_of,
+        metrics=(*PERFORMANCE.values(), *BIAS.values()),
+        read=read_chen,
+        comparable=True,
+    ),
+    aliases=("chen",),
+)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy.papers.archive import BASELINE
 from isonomy.papers.chen_2022.cases import (
     BIAS,
     EFFECTS,
@@ -41,7 +42,6 @@ from isonomy.papers.chen_2022.statistics import (
     told,
 )
 from isonomy.papers.judge import curves_of
-from isonomy.papers.published import BASELINE
 from isonomy.papers.table import PaperTable, Recipe
 from isonomy.tradeoff.regions import REGIONS, Rule
 
@@ -59,7 +59,7 @@ __all__ = [
     "fig7",
     "fig8",
     "findings",
-    "held",
+    "parts_of",
     "table2",
     "table3",
     "table4",
@@ -292,8 +292,8 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
     )
 
 
-def held(frame: pd.DataFrame) -> frozenset[str]:
-    """Name the parts that a frame holds: runs, original runs, baselines."""
+def parts_of(frame: pd.DataFrame) -> frozenset[str]:
+    """Return the parts that a frame holds: runs, original runs, baselines."""
     names = {str(name) for name in frame["mitigator"].unique()}
     parts = set()
     if names & set(METHODS.values()):

@@ -1,3 +1,26 @@
-"""Hort et al. (2021)."""
+"""Hort et al.: Fairea, 12 methods on 5 tasks."""
 
-__all__: list[str] = []
+from pathlib import Path
+
+from isonomy.papers.fairea_2021.cases import METRICS
+from isonomy.papers.fairea_2021.reader import read_fairea
+from isonomy.papers.fairea_2021.tables import TABLES, parts_of
+from isonomy.papers.paper import PAPERS, Paper
+
+__all__ = ["PAPER"]
+
+PAPER = PAPERS.add(
+    "fairea_2021",
+    Paper(
+        "fairea_2021",
+        "Hort, Zhang, Sarro and Harman 2021, Fairea: A Model Behaviour Mutation Approach to "
+        "Benchmarking Bias Mitigation Methods, ESEC/FSE",
+        Path(__file__).parent,
+        TABLES,
+        parts_of,
+        metrics=tuple(METRICS),
+        read=read_fairea,
+        comparable=True,
+    ),
+    aliases=("fairea",),
+)

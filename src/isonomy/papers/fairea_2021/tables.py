@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._names import base_name, parse_name
+from isonomy.papers.archive import BASELINE, PUBLISHED
 from isonomy.papers.fairea_2021 import printed
 from isonomy.papers.fairea_2021.cases import (
     GAPS,
@@ -34,7 +35,6 @@ from isonomy.papers.fairea_2021.cases import (
 )
 from isonomy.papers.fairea_2021.figures import fig4, fig5, fig6, strictness
 from isonomy.papers.judge import TASK
-from isonomy.papers.published import BASELINE, PUBLISHED
 from isonomy.papers.table import PaperTable, Recipe, areas, percent
 from isonomy.tradeoff.regions import REGIONS, Rule
 
@@ -48,7 +48,7 @@ __all__ = [
     "fig5",
     "fig6",
     "findings",
-    "held",
+    "parts_of",
     "table4",
     "table5",
     "table6",
@@ -357,8 +357,8 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
     )
 
 
-def held(frame: pd.DataFrame) -> frozenset[str]:
-    """Name the parts that a frame holds: runs, own-model runs, sweeps, baselines, strategies."""
+def parts_of(frame: pd.DataFrame) -> frozenset[str]:
+    """Return the parts that a frame holds: runs, own-model runs, sweeps, baselines, strategies."""
     names = [str(name) for name in frame["mitigator"].unique()]
     models = {str(name) for name in frame["model"].unique()}
     parts = set()

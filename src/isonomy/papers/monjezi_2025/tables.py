@@ -50,7 +50,7 @@ __all__ = [
     "fig2",
     "fig3",
     "findings",
-    "held",
+    "parts_of",
     "minimax_hours",
     "printed_results",
     "run_generators",
@@ -152,7 +152,7 @@ def _missing(frame: pd.DataFrame, cases: pd.DataFrame) -> list[str]:
         told.setdefault(task_of(dataset, attributes) or "", reason)
         told.setdefault(model, reason)
     out = []
-    for word, names, level in (("held", [*TASKS], "task"), ("run", [*MODELS], "model")):
+    for word, names, level in (("parts_of", [*TASKS], "task"), ("run", [*MODELS], "model")):
         absent = [name for name in names if name not in cases.index.get_level_values(level)]
         why = [f"{name} ({told[name]})" if name in told else name for name in absent]
         out += [f"Not {word}: {'; '.join(why)}."] if why else []
@@ -357,12 +357,12 @@ def printed_results() -> Results:
     return Results(cases, groups["type"], mitigated, None, printed.generators().astype(float))
 
 
-def findings(frame: pd.DataFrame | None = None, *, reading: Reading = "corrected") -> PaperTable:
+def findings(ours: pd.DataFrame | None = None, *, reading: Reading = "corrected") -> PaperTable:
     """Give every counted claim of RQ1 to RQ4: as published, recounted in print, and from our runs.
 
     Parameters
     ----------
-    frame : DataFrame, optional
+    ours : DataFrame, optional
         The result frame of our runs; without one the last column says "not yet run".
     reading : {"corrected", "as_published"}
         How our runs are read: ECD and types as in ``table4``, ranks as in ``wins``.
@@ -372,23 +372,23 @@ def findings(frame: pd.DataFrame | None = None, *, reading: Reading = "corrected
     >>> findings().data.loc["RQ3 AOD at most .05", "recounted in the printed tables"]
     'EG 32 of 40, STEALTH 22 of 40, MAAT 22 of 40, Fair-SMOTE 19 of 40'
     """
-    ours = Results() if frame is None else results_of(frame, reading)
+    results = Results() if ours is None else results_of(ours, reading)
     data = pd.DataFrame(
         {
             "as published": PUBLISHED,
             "recounted in the printed tables": sentences(printed_results()),
-            "ours": sentences(ours),
+            "ours": sentences(results),
         }
     )
     notes = list(_FINDING_NOTES)
-    if frame is not None and ours.cases is not None:
-        notes += [_OUR_NOTES[reading], *_missing(frame, ours.cases)]
+    if ours is not None and results.cases is not None:
+        notes += [_OUR_NOTES[reading], *_missing(ours, results.cases)]
     title = "The paper's counted claims"
     return PaperTable("findings", title, data, len(data), "claims", tuple(notes))
 
 
-def held(frame: pd.DataFrame) -> frozenset[str]:
-    """Name the parts that a frame holds: original runs, runs, generators."""
+def parts_of(frame: pd.DataFrame) -> frozenset[str]:
+    """Return the parts that a frame holds: original runs, runs, generators."""
     models = {str(name) for name in frame["model"].unique()}
     names = {str(name) for name in frame["mitigator"].unique()}
     parts = set()

@@ -1,0 +1,235 @@
+"""The contract of a paper: what its folder tells the rest of the package about it."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from isonomy._registry import Registry
+from isonomy._validate import unknown_name
+from isonomy.errors import InputError
+from isonomy.papers.table import PaperTable, Recipe
+
+if TYPE_CHECKING:
+    from isonomy.store import Store
+
+__all__ = ["FINDINGS", "PAPERS", "Paper", "paper_of", "read_published", "table_name"]
+
+FINDINGS = "findings"
+"""The table that sets the paper's claims beside what was computed."""
+
+
+def _no_notes(table: str, runs: pd.DataFrame) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose study can be run, whose tables can be made, or both.
+
+    Attributes
+    ----------
+    name : str
+        Its folder and its study, such as ``chen_2022``.
+    reference : str
+        Authors, year, title, venue.
+    folder : path
+        Where its files are: ``study.toml``, and ``printed/*.csv`` for the numbers in print.
+    tables : mapping of str to Recipe
+        What can be made of a result frame, by name. A recipe named ``findings`` takes the keyword
+        ``ours`` (our own runs) and, where the paper has a ``read``, ``published`` (the authors').
+    parts : callable
+        Names the parts that a result frame holds, which the recipes' ``needs`` refer to.
+    metrics : tuple of str
+        The metrics that the tables are made of; all that a store holds where empty.
+    read : callable, optional
+        Reads the files that the authors published, from a folder to a result frame.
+    comparable : bool
+        Whether the authors' runs can be compared with ours, run by run.
+    about_runs : callable
+        From the name of a table and ``Store.runs()`` to notes below that table.
+
+    Examples
+    --------
+    >>> paper = PAPERS["chen_2022"]
+    >>> list(paper.studies), paper.tables["table6"].title
+    (['chen_2022'], 'who has the best trade-off, by task')
+    """
+
+    name: str
+    reference: str
+    folder: Path
+    tables: Mapping[str, Recipe]
+    parts: Callable[[pd.DataFrame], frozenset[str]]
+    metrics: tuple[str, ...] = ()
+    read: Callable[[str | Path], pd.DataFrame] | None = None
+    comparable: bool = False
+    about_runs: Callable[[str, pd.DataFrame], list[str]] = _no_notes
+
+    @property
+    def studies(self) -> dict[str, Path]:
+        """The TOML files by the name of the study: ``study.toml`` has the paper's name."""
+        files = sorted(self.folder.glob("*.toml"))
+        return {self.name if file.stem == "study" else file.stem: file for file in files}
+
+    def listing(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
+        """Return one row per table: its name, its title, and what the frame lacks for it."""
+        parts = self.parts(frame)
+        return [
+            {"table": name, "title": recipe.title, "missing": sorted(recipe.needs - parts)}
+            for name, recipe in self.tables.items()
+        ]
+
+    def make(
+        self,
+        table: str,
+        frame: pd.DataFrame,
+        *,
+        published: bool = False,
+        reading: str | None = None,
+    ) -> PaperTable:
+        """Make a table of a result frame.
+
+        Parameters
+        ----------
+        table : str
+            One of ``tables``.
+        frame : DataFrame
+            A result frame.
+        published : bool
+            Whether the frame holds the authors' own runs: findings have a column for each side.
+        reading : {"as_published", "corrected"}, optional
+            For a table that has both.
+        """
+        recipe = self.tables[table]
+        if missing := recipe.needs - self.parts(frame):
+            raise InputError(
+                f"{table} needs {' and '.join(sorted(missing))}, which these results do not hold; "
+                "list what they hold by leaving --table out."
+            )
+        if reading is not None and not recipe.has_readings:
+            raise InputError(f"{table} has one reading only; leave --reading out.")
+        if reading not in (None, "as_published", "corrected"):
+            raise InputError(f"--reading must be as_published or corrected; got {reading!r}.")
+        options = {} if reading is None else {"reading": reading}
+        if table == FINDINGS:
+            return recipe.make(**{"published" if published else "ours": frame}, **options)
+        return recipe.make(frame, **options)
+
+    def make_all(
+        self, tables: Iterable[str], frame: pd.DataFrame, **options: Any
+    ) -> tuple[list[PaperTable], list[str]]:
+        """Make those of the tables that can be made, and say of the others why not."""
+        made, left_out = [], []
+        for table in tables:
+            try:
+                made.append(self.make(table, frame, **options))
+            except InputError as error:
+                reason = str(error)
+                known = reason.startswith(table)
+                left_out.append(reason if known else f"{table} cannot be made: {reason}")
+        return made, left_out
+
+    def frame_of(self, store: "Store") -> pd.DataFrame:
+        """Read the metrics of the tables from a store."""
+        if not self.metrics:
+            return store.frame()
+        # runs hold signed gaps, points of a baseline the mean of their sizes
+        stored = {m: [n for n in (m, m.strip("|")) if n in store.metrics] for m in self.metrics}
+        absent = [metric for metric, names in stored.items() if not names]
+        if absent:
+            raise InputError(
+                f"The run must hold the metrics of the paper's tables; {absent[0]} is missing: add "
+                f"it with isonomy study score {store.path} METRIC."
+            )
+        return store.frame(metrics=list(dict.fromkeys(n for ns in stored.values() for n in ns)))
+
+    def with_notes(self, made: PaperTable, store: "Store") -> PaperTable:
+        """Add what a store's runs tell about a table."""
+        return replace(made, notes=(*made.notes, *self.about_runs(made.name, store.runs())))
+
+
+PAPERS: Registry[Paper] = Registry("paper")
+"""The papers by name, and by the first author or the method as an alias."""
+
+
+def paper_of(study: str) -> Paper:
+    """Return the paper that a study belongs to.
+
+    Examples
+    --------
+    >>> paper_of("chen_2022").name, paper_of("chen").name
+    ('chen_2022', 'chen_2022')
+    """
+    owners = {name: paper for paper in PAPERS.values() for name in paper.studies}
+    if study not in owners and study not in PAPERS:
+        raise InputError(
+            f"Tables belong to a paper's study ({', '.join(owners)}); got {study!r}: query it with "
+            "isonomy study query."
+        )
+    return owners[study] if study in owners else PAPERS[study]
+
+
+def read_published(paper: str, folder: str | Path) -> pd.DataFrame:
+    """Read what a paper's authors published.
+
+    A reader takes whatever part of the authors' repository a folder holds, wherever in it the
+    files are, loose or inside a zip archive, and recognises them by their names. What is odd about
+    a file is in the column ``reason`` of its rows. Gaps that the authors stored without their sign
+    are named ``|gap|``. The study of their rows ends in ``:published``, so that they are never
+    mixed with our own runs of the same study.
+
+    Parameters
+    ----------
+    paper : str
+        A paper whose authors published their runs: ``fairea``, ``chen``, ``biswas``.
+    folder : path
+        The authors' repository, or any part of it.
+
+    Returns
+    -------
+    DataFrame
+        The result frame of :mod:`isonomy.store.record`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> place = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (place / "rew_lr_adult_sex_0_50.txt").write_text("0.10 0.84 0.05")
+    >>> read_published("fairea", place)[["mitigator", "metric", "value"]].values.tolist()[1]
+    ['reweighing', 'accuracy', 0.84]
+    """
+    read = PAPERS[paper].read
+    if read is None:
+        readable = ", ".join(name for name, other in PAPERS.items() if other.read)
+        raise InputError(
+            f"The authors' runs must be published to be read ({readable}); those of {paper!r} are "
+            "not."
+        )
+    return read(folder)
+
+
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+
+
+def table_name(written: str, tables: Mapping[str, Any]) -> str:
+    """Return the table a user means: ``4``, ``Table 4`` and ``table4`` are one; so is ``Figure 5``.
+
+    Examples
+    --------
+    >>> table_name("Figure 5", {"fig5": None}), table_name("Table IV", {"table4": None})
+    ('fig5', 'table4')
+    """
+    name = re.sub(r"[\s_-]+", "", written.strip().lower())
+    name = re.sub(r"^fig(ure|\.)?", "fig", name)
+    roman = name.removeprefix("table")
+    if roman in _ROMAN:
+        name = f"table{_ROMAN.index(roman) + 1}"
+    if name.isdigit():
+        name = f"table{name}"
+    if name not in tables:
+        raise unknown_name("table", written, list(tables))
+    return name
