@@ -206,7 +206,6 @@ def _cuts(given: list[str]) -> dict[str, list[float]]:
 
 def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     """Run what is missing; give a note where it was stopped."""
-    from isonomy.cli.study import orderly_end
     from isonomy.store import Store
     from isonomy.study import plan, run
     from isonomy.study.run import Progress, pending
@@ -217,7 +216,7 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     if missing < total:
         more = "; going on" if missing else ""
         screen.print(f"{total - missing} of {total} splits were done before{more}.")
-    with orderly_end(), progress_bar(screen, "splits") as bar:
+    with progress_bar(screen, "splits") as bar:
         task = bar.add_task("", total=total, completed=total - missing)
 
         def show(now: Progress) -> None:

@@ -1,8 +1,5 @@
 """``isonomy study``: run a study, look at it while it runs, go on, ask, export."""
 
-import contextlib
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from isonomy.store import Store
     from isonomy.study import Outcome, Study
 
-__all__ = ["open_store", "orderly_end", "read_size", "register", "study_app"]
+__all__ = ["open_store", "read_size", "register", "study_app"]
 
 study_app = typer.Typer(
     help="Run a study: thousands of trials, safe from a kill, on one machine or a cluster.",
@@ -358,7 +355,7 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
         f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
         f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {out}"
     )
-    with orderly_end(), progress_bar(screen, "trials") as bar:
+    with progress_bar(screen, "trials") as bar:
         task = bar.add_task("starting", total=None)
 
         def show(now: Progress) -> None:
@@ -378,20 +375,6 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
         raise typer.Exit(130)
     if outcome.statuses.get("failed") or outcome.statuses.get("timeout"):
         raise typer.Exit(1)
-
-
-@contextlib.contextmanager
-def orderly_end() -> Iterator[None]:
-    """Treat SIGTERM, by which a cluster takes its machine back, like Ctrl-C."""
-    try:
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    except ValueError:  # not the main thread: nobody sends it signals
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _tell(screen: "Console", outcome: "Outcome") -> None:

@@ -2,9 +2,10 @@
 
 import contextlib
 import os
+import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,7 @@ from isonomy.study.plan import Trial, keys, plan
 from isonomy.study.spec import Study
 from isonomy.study.trial import run_trial
 
-__all__ = ["Job", "Outcome", "Progress", "pending", "run"]
+__all__ = ["Job", "Outcome", "Progress", "pending", "records_of", "run"]
 
 _TRY_AGAIN = ("failed", "timeout")
 _NO_RECORD = (
@@ -234,7 +235,7 @@ def run(
         statuses: Counter[str] = Counter()
         spent = {"cpu": 0.0, "fit_cpu": 0.0}
         done, start, interrupted = 0, time.monotonic(), False
-        with contextlib.ExitStack() as stack:
+        with _sigterm_as_interrupt(), contextlib.ExitStack() as stack:
             stream = backend.run(_Work(study), jobs) if jobs else iter(())
             if hasattr(stream, "close"):
                 stack.callback(stream.close)
@@ -262,6 +263,26 @@ def run(
         seconds=time.monotonic() - start,
         **spent,
     )
+
+
+def records_of(study: Study, store: Store) -> list[Record]:
+    """Return the store's records of a study as it is now, in the order of its plan."""
+    order = {key: k for k, key in enumerate(k for t in plan(study) for k in keys(study, t))}
+    return sorted((r for r in store.records() if r.key in order), key=lambda r: order[r.key])
+
+
+@contextlib.contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """Treat SIGTERM, by which a cluster takes its machine back, like Ctrl-C."""
+    try:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    except ValueError:  # not the main thread: nobody sends it signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _records(
