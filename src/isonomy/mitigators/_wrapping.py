@@ -1,6 +1,6 @@
 """The part that methods share which fit a model of their own making around the base learner."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ class WrappedModel(BaseMitigator):
     of it can be shared between learners.
     """
 
-    stage: ClassVar[str] = "in"
-    probabilities_from_estimator: ClassVar[bool] = True
+    stage = "in"
+    probabilities_from_estimator = True
 
     def _inputs(self, X: Any) -> Any:
         """Give the rows as the fitted model wants them."""

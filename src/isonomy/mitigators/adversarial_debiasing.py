@@ -1,12 +1,11 @@
 """Adversarial debiasing (Zhang et al., 2018): a network that an adversary must not see through."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from isonomy._validate import unknown_name
@@ -103,43 +102,18 @@ class AdversarialDebiasing(InProcessor):
     True
     """
 
-    name: ClassVar[str] = "adversarial_debiasing"
-    label: ClassVar[str] = "AD"
-    advice: ClassVar[str] = "For a network on thousands of rows; vary the seed, results scatter."
-    reference: ClassVar[str] = "Zhang, Lemoine and Mitchell, AIES 2018"
+    name = "adversarial_debiasing"
+    label = "AD"
+    advice = "For a network on thousands of rows; vary the seed, results scatter."
+    reference = "Zhang, Lemoine and Mitchell, AIES 2018"
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        adversary_loss_weight: float = 0.1,
-        target: str = "equalized_odds",
-        n_epochs: int = 50,
-        batch_size: int = 128,
-        n_hidden: int = 200,
-        learning_rate: float = 0.001,
-        scale: bool | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.adversary_loss_weight = adversary_loss_weight
-        self.target = target
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.n_hidden = n_hidden
-        self.learning_rate = learning_rate
-        self.scale = scale
+    adversary_loss_weight: float = 0.1
+    target: str = "equalized_odds"
+    n_epochs: int = 50
+    batch_size: int = 128
+    n_hidden: int = 200
+    learning_rate: float = 0.001
+    scale: bool | None = None
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Train classifier and adversary together."""

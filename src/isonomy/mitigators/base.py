@@ -6,7 +6,8 @@ arrays that the stages of ``isonomy.mitigators.stages`` work on, and back.
 
 import inspect
 import warnings
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,20 @@ Vector = NDArray[Any]
 Weights = NDArray[np.float64] | None
 
 
-class BaseMitigator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+class Declared:
+    """Gives every subclass the ``__init__`` that its annotated class attributes declare.
+
+    ``strength: float = 1.0`` in the body of a class is a keyword argument that is stored as it
+    is, as scikit-learn asks of its estimators; those of the parents come along.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclass(eq=False, repr=False, kw_only=True)(cls)
+
+
+class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The arguments, checks and encoding that all mitigators share.
 
     Parameters
@@ -104,22 +118,12 @@ class BaseMitigator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     uses_estimator: ClassVar[bool] = True
     probabilities_from_estimator: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.privileged = privileged
-        self.favorable = favorable
-        self.sensitive_columns = sensitive_columns
-        self.protocol = protocol
-        self.random_state = random_state
+    estimator: BaseEstimator | None = field(default=None, kw_only=False)
+    privileged: Any = None
+    favorable: Any = None
+    sensitive_columns: Any = None
+    protocol: str = "corrected"
+    random_state: Any = 0
 
     # What users call.
 

@@ -1,11 +1,9 @@
 """Calibrated equalised odds (Pleiss et al., 2017): equal costs by withholding information."""
 
 import warnings
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from isonomy._validate import unknown_name
 from isonomy.errors import UnmetConstraintWarning
@@ -83,34 +81,13 @@ class CalibratedEqualizedOdds(PostProcessor):
     [0.0, 0.571]
     """
 
-    name: ClassVar[str] = "calibrated_equalized_odds"
-    label: ClassVar[str] = "CEO"
-    advice: ClassVar[str] = "Keeps calibration and equalises one cost, by making good scores worse."
-    reference: ClassVar[str] = "Pleiss et al., NeurIPS 2017"
-    randomized: ClassVar[bool] = True
+    name = "calibrated_equalized_odds"
+    label = "CEO"
+    advice = "Keeps calibration and equalises one cost, by making good scores worse."
+    reference = "Pleiss et al., NeurIPS 2017"
+    randomized = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        cost: str = "weighted",
-        fit_on: str | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            fit_on=fit_on,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.cost = cost
+    cost: str = "weighted"
 
     def fit_scores(
         self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None

@@ -1,11 +1,10 @@
 """Disparate impact remover (Feldman et al., 2015): features whose distribution tells no group."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from isonomy._validate import check_weight, listed
 from isonomy.errors import InputError
@@ -76,34 +75,15 @@ class DisparateImpactRemover(PreProcessor):
     [2.0, 3.0, 2.0, 3.0]
     """
 
-    name: ClassVar[str] = "disparate_impact_remover"
-    label: ClassVar[str] = "DIR"
-    advice: ClassVar[str] = "Numeric features that give the group away; keeps ranks within groups."
-    reference: ClassVar[str] = "Feldman et al., KDD 2015"
-    needs_sensitive_at_predict: ClassVar[bool] = True
-    multi_group: ClassVar[bool] = True
-    multi_class: ClassVar[bool] = True
+    name = "disparate_impact_remover"
+    label = "DIR"
+    advice = "Numeric features that give the group away; keeps ranks within groups."
+    reference = "Feldman et al., KDD 2015"
+    needs_sensitive_at_predict = True
+    multi_group = True
+    multi_class = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        repair_level: float = 1.0,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.repair_level = repair_level
+    repair_level: float = 1.0
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None

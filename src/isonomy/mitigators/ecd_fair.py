@@ -5,14 +5,13 @@ import json
 import math
 import warnings
 from collections.abc import Hashable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
@@ -212,51 +211,22 @@ class EcdFair(WrappedModel):
     (True, True)
     """
 
-    name: ClassVar[str] = "ecd_fair"
-    label: ClassVar[str] = "ECD-Fair"
-    advice: ClassVar[str] = "When the worst case counts more than the average; many fits."
-    reference: ClassVar[str] = "Monjezi et al., ICSE 2025"
+    name = "ecd_fair"
+    label = "ECD-Fair"
+    advice = "When the worst case counts more than the average; many fits."
+    reference = "Monjezi et al., ICSE 2025"
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        metric: str = "ecd",
-        compare: str = "difference",
-        slack: float = 0.01,
-        strategy: str = "mutation",
-        budget: int | None = None,
-        seconds: float | None = None,
-        space: Mapping[str, Parameter] | None = None,
-        validation: float = 0.25,
-        measure_on: str = "held_out",
-        horizon: float = 1000.0,
-        cache: Cache | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.metric = metric
-        self.compare = compare
-        self.slack = slack
-        self.strategy = strategy
-        self.budget = budget
-        self.seconds = seconds
-        self.space = space
-        self.validation = validation
-        self.measure_on = measure_on
-        self.horizon = horizon
-        self.cache = cache
+    metric: str = "ecd"
+    compare: str = "difference"
+    slack: float = 0.01
+    strategy: str = "mutation"
+    budget: int | None = None
+    seconds: float | None = None
+    space: Mapping[str, Parameter] | None = None
+    validation: float = 0.25
+    measure_on: str = "held_out"
+    horizon: float = 1000.0
+    cache: Cache | None = None
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         self._check()

@@ -1,7 +1,5 @@
 """Equalised odds (Hardt et al., 2016): flip labels at random until the error rates are equal."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -91,36 +89,15 @@ class EqualizedOdds(PostProcessor):
     ([1.0, 0.5], 0.5)
     """
 
-    name: ClassVar[str] = "equalized_odds"
-    label: ClassVar[str] = "EO"
-    advice: ClassVar[str] = "Equal error rates from labels alone, any number of groups; random."
-    reference: ClassVar[str] = "Hardt, Price and Srebro, NeurIPS 2016"
-    randomized: ClassVar[bool] = True
-    multi_group: ClassVar[bool] = True
-    needs_scores: ClassVar[bool] = False
+    name = "equalized_odds"
+    label = "EO"
+    advice = "Equal error rates from labels alone, any number of groups; random."
+    reference = "Hardt, Price and Srebro, NeurIPS 2016"
+    randomized = True
+    multi_group = True
+    needs_scores = False
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        objective: str | None = None,
-        fit_on: str | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            fit_on=fit_on,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.objective = objective
+    objective: str | None = None
 
     def _base(self) -> BaseEstimator:
         # the studies took the labels of the calibrated model, though scores are not used

@@ -1,11 +1,10 @@
 """Exponentiated gradient (Agarwal et al., 2018): a lottery of models that keeps a constraint."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from isonomy._validate import optional
@@ -95,50 +94,22 @@ class ExponentiatedGradient(Reduction):
     True
     """
 
-    name: ClassVar[str] = "exponentiated_gradient"
-    label: ClassVar[str] = "EG"
-    advice: ClassVar[str] = "A guarantee for a learner of your choice, at the price of a lottery."
-    reference: ClassVar[str] = "Agarwal et al., ICML 2018"
-    randomized: ClassVar[bool] = True
+    name = "exponentiated_gradient"
+    label = "EG"
+    advice = "A guarantee for a learner of your choice, at the price of a lottery."
+    reference = "Agarwal et al., ICML 2018"
+    randomized = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        constraint: Any = "demographic_parity",
-        bound: float | None = None,
-        ratio: float | None = None,
-        costs: Mapping[str, float] | None = None,
-        eps: float = 0.01,
-        max_iter: int = 50,
-        nu: float | None = None,
-        eta0: float = 2.0,
-        run_linprog_step: bool = True,
-        draws: int | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.constraint = constraint
-        self.bound = bound
-        self.ratio = ratio
-        self.costs = costs
-        self.eps = eps
-        self.max_iter = max_iter
-        self.nu = nu
-        self.eta0 = eta0
-        self.run_linprog_step = run_linprog_step
-        self.draws = draws
+    constraint: Any = "demographic_parity"
+    bound: float | None = None
+    ratio: float | None = None
+    costs: Mapping[str, float] | None = None
+    eps: float = 0.01
+    max_iter: int = 50
+    nu: float | None = None
+    eta0: float = 2.0
+    run_linprog_step: bool = True
+    draws: int | None = None
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Play the game and keep the mixture."""

@@ -1,6 +1,6 @@
 """FairMask (Peng et al., 2023): predict from the protected values a row's other columns suggest."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,35 +135,15 @@ class FairMask(WrappedModel):
     True
     """
 
-    name: ClassVar[str] = "fair_mask"
-    label: ClassVar[str] = "FairMask"
-    advice: ClassVar[str] = "Needs no protected attribute to predict; rows alike but for it agree."
-    reference: ClassVar[str] = "Peng et al., IEEE TSE 2023"
-    multi_group: ClassVar[bool] = True
-    multi_class: ClassVar[bool] = True
+    name = "fair_mask"
+    label = "FairMask"
+    advice = "Needs no protected attribute to predict; rows alike but for it agree."
+    reference = "Peng et al., IEEE TSE 2023"
+    multi_group = True
+    multi_class = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        extrapolator: BaseEstimator | None = None,
-        oversample: bool = True,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.extrapolator = extrapolator
-        self.oversample = oversample
+    extrapolator: BaseEstimator | None = None
+    oversample: bool = True
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         matrix = as_matrix(X, who=self.name)

@@ -1,6 +1,6 @@
 """Fair-SMOTE (Chakraborty et al., 2021): balance the subgroups, then test situations."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,47 +128,21 @@ class FairSmote(PreProcessor):
     [25, 25, 25, 25]
     """
 
-    name: ClassVar[str] = "fair_smote"
-    label: ClassVar[str] = "Fair-SMOTE"
-    advice: ClassVar[str] = "When small subgroups are the cause; shifts the base rate to one half."
-    reference: ClassVar[str] = "Chakraborty et al., ESEC/FSE 2021"
-    multi_group: ClassVar[bool] = True
-    multi_class: ClassVar[bool] = True
+    name = "fair_smote"
+    label = "Fair-SMOTE"
+    advice = "When small subgroups are the cause; shifts the base rate to one half."
+    reference = "Chakraborty et al., ESEC/FSE 2021"
+    multi_group = True
+    multi_class = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        balance: bool = True,
-        situation_testing: bool = True,
-        categorical: Any = None,
-        crossover_numeric: bool | None = None,
-        crossover: float = 0.8,
-        mutation: float = 0.8,
-        situation_model: Any = None,
-        keep_flip: bool | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.balance = balance
-        self.situation_testing = situation_testing
-        self.categorical = categorical
-        self.crossover_numeric = crossover_numeric
-        self.crossover = crossover
-        self.mutation = mutation
-        self.situation_model = situation_model
-        self.keep_flip = keep_flip
+    balance: bool = True
+    situation_testing: bool = True
+    categorical: Any = None
+    crossover_numeric: bool | None = None
+    crossover: float = 0.8
+    mutation: float = 0.8
+    situation_model: Any = None
+    keep_flip: bool | None = None
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None

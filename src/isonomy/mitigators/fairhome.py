@@ -1,10 +1,10 @@
 """FairHOME (Chen et al., 2025): ask the model about a row in every group, then let it vote."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from isonomy._validate import unknown_name
 from isonomy.errors import NotApplicable
@@ -78,35 +78,15 @@ class FairHome(BaseMitigator):
     True
     """
 
-    name: ClassVar[str] = "fairhome"
-    stage: ClassVar[str] = "ensemble"
-    label: ClassVar[str] = "FairHOME"
-    advice: ClassVar[str] = "No retraining; two rows that differ in the group only fare alike."
-    reference: ClassVar[str] = "Chen et al., ICSE 2025"
-    multi_group: ClassVar[bool] = True
+    name = "fairhome"
+    stage = "ensemble"
+    label = "FairHOME"
+    advice = "No retraining; two rows that differ in the group only fare alike."
+    reference = "Chen et al., ICSE 2025"
+    multi_group = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        combine: str = "vote",
-        prefit: bool = False,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.combine = combine
-        self.prefit = prefit
+    combine: str = "vote"
+    prefit: bool = False
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         if self.combine not in COMBINE:

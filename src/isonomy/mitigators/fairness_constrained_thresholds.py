@@ -1,10 +1,7 @@
 """Group thresholds under a fairness constraint: the exact optimum over the groups' ROC hulls."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError, NotApplicable
@@ -98,43 +95,17 @@ class FairnessConstrainedThresholds(PostProcessor):
     ([1, 1, 0, 0, 1, 1, 0, 0], 1.0)
     """
 
-    name: ClassVar[str] = "fairness_constrained_thresholds"
-    label: ClassVar[str] = "Thresholds"
-    advice: ClassVar[str] = (
-        "The strongest post-processor: best accuracy at the disparity you allow."
-    )
-    reference: ClassVar[str] = "Hardt, Price and Srebro, NeurIPS 2016"
-    randomized: ClassVar[bool] = True
-    multi_group: ClassVar[bool] = True
+    name = "fairness_constrained_thresholds"
+    label = "Thresholds"
+    advice = "The strongest post-processor: best accuracy at the disparity you allow."
+    reference = "Hardt, Price and Srebro, NeurIPS 2016"
+    randomized = True
+    multi_group = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        constraint: str = "demographic_parity",
-        tolerance: float = 0.0,
-        objective: str = "accuracy",
-        randomize: bool = True,
-        fit_on: str | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            fit_on=fit_on,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.constraint = constraint
-        self.tolerance = tolerance
-        self.objective = objective
-        self.randomize = randomize
+    constraint: str = "demographic_parity"
+    tolerance: float = 0.0
+    objective: str = "accuracy"
+    randomize: bool = True
 
     def fit_scores(
         self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,42 +109,18 @@ class Fairway(WrappedModel):
     (True, True)
     """
 
-    name: ClassVar[str] = "fairway"
-    label: ClassVar[str] = "Fairway"
-    advice: ClassVar[str] = "When labels of the groups follow different rules; keeps accuracy high."
-    reference: ClassVar[str] = "Chakraborty et al., ESEC/FSE 2020"
-    multi_group: ClassVar[bool] = True
+    name = "fairway"
+    label = "Fairway"
+    advice = "When labels of the groups follow different rules; keeps accuracy high."
+    reference = "Chakraborty et al., ESEC/FSE 2020"
+    multi_group = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        tune: bool = True,
-        space: Mapping[str, Parameter] | None = None,
-        budget: int = 200,
-        life: int = 20,
-        protected_in_split_models: bool = False,
-        split_model: BaseEstimator | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.tune = tune
-        self.space = space
-        self.budget = budget
-        self.life = life
-        self.protected_in_split_models = protected_in_split_models
-        self.split_model = split_model
+    tune: bool = True
+    space: Mapping[str, Parameter] | None = None
+    budget: int = 200
+    life: int = 20
+    protected_in_split_models: bool = False
+    split_model: BaseEstimator | None = None
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         base = self._base()

@@ -1,10 +1,9 @@
 """Grid search over reductions (Agarwal et al., 2018): one model instead of a lottery."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from isonomy._validate import optional
 from isonomy.mitigators._reductions import Learner, Reduction, make_constraint
@@ -74,41 +73,17 @@ class GridSearch(Reduction):
     True
     """
 
-    name: ClassVar[str] = "grid_search"
-    label: ClassVar[str] = "GS"
-    advice: ClassVar[str] = "Like exponentiated_gradient, but one model and no lottery."
-    reference: ClassVar[str] = "Agarwal et al., ICML 2018"
+    name = "grid_search"
+    label = "GS"
+    advice = "Like exponentiated_gradient, but one model and no lottery."
+    reference = "Agarwal et al., ICML 2018"
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        constraint: Any = "demographic_parity",
-        bound: float | None = None,
-        ratio: float | None = None,
-        constraint_weight: float = 0.5,
-        grid_size: int = 10,
-        grid_limit: float = 2.0,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.constraint = constraint
-        self.bound = bound
-        self.ratio = ratio
-        self.constraint_weight = constraint_weight
-        self.grid_size = grid_size
-        self.grid_limit = grid_limit
+    constraint: Any = "demographic_parity"
+    bound: float | None = None
+    ratio: float | None = None
+    constraint_weight: float = 0.5
+    grid_size: int = 10
+    grid_limit: float = 2.0
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the models of the grid and choose one."""

@@ -1,13 +1,12 @@
 """Learning fair representations (Zemel et al., 2013): rows as mixtures of a few prototypes."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
@@ -93,39 +92,16 @@ class LearningFairRepresentations(PreProcessor):
     (5, 3)
     """
 
-    name: ClassVar[str] = "learning_fair_representations"
-    label: ClassVar[str] = "LFR"
-    advice: ClassVar[str] = "Strong but blunt: lower Az until the result is not one class only."
-    reference: ClassVar[str] = "Zemel et al., ICML 2013"
+    name = "learning_fair_representations"
+    label = "LFR"
+    advice = "Strong but blunt: lower Az until the result is not one class only."
+    reference = "Zemel et al., ICML 2013"
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        k: int = 5,
-        Ax: float = 0.01,
-        Ay: float = 1.0,
-        Az: float = 50.0,
-        max_iter: int = 300,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.k = k
-        self.Ax = Ax
-        self.Ay = Ay
-        self.Az = Az
-        self.max_iter = max_iter
+    k: int = 5
+    Ax: float = 0.01
+    Ay: float = 1.0
+    Az: float = 50.0
+    max_iter: int = 300
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None

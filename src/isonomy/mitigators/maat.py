@@ -1,10 +1,9 @@
 """MAAT (Chen et al., 2022): a performance model and a fairness model decide together."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import _safe_indexing
@@ -118,33 +117,14 @@ class Maat(BaseMitigator):
     [0.48, 0.48]
     """
 
-    name: ClassVar[str] = "maat"
-    stage: ClassVar[str] = "ensemble"
-    label: ClassVar[str] = "MAAT"
-    advice: ClassVar[str] = "A middle way between the data and even rates, set by one weight."
-    reference: ClassVar[str] = "Chen et al., ESEC/FSE 2022"
-    multi_group: ClassVar[bool] = True
+    name = "maat"
+    stage = "ensemble"
+    label = "MAAT"
+    advice = "A middle way between the data and even rates, set by one weight."
+    reference = "Chen et al., ESEC/FSE 2022"
+    multi_group = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        weight: float | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.weight = weight
+    weight: float | None = None
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         if self.weight is not None and not 0 <= self.weight <= 1:

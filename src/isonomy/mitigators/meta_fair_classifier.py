@@ -2,11 +2,10 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from isonomy._validate import unknown_name
@@ -121,33 +120,13 @@ class MetaFairClassifier(InProcessor):
     True
     """
 
-    name: ClassVar[str] = "meta_fair_classifier"
-    label: ClassVar[str] = "MFC"
-    advice: ClassVar[str] = "For a ratio of rates as target, when the features are near normal."
-    reference: ClassVar[str] = "Celis, Huang, Keswani and Vishnoi, FAT* 2019"
+    name = "meta_fair_classifier"
+    label = "MFC"
+    advice = "For a ratio of rates as target, when the features are near normal."
+    reference = "Celis, Huang, Keswani and Vishnoi, FAT* 2019"
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        constraint: str = "fdr",
-        tau: float = 0.8,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.constraint = constraint
-        self.tau = tau
+    constraint: str = "fdr"
+    tau: float = 0.8
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the normal distribution, then a rule for each pair of bounds."""

@@ -1,7 +1,7 @@
 """Minimax group fairness (Diana et al., 2021): the worst-off group's error as low as it can be."""
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,46 +105,20 @@ class Minimax(InProcessor):
     True
     """
 
-    name: ClassVar[str] = "minimax"
-    label: ClassVar[str] = "MiniMax"
-    advice: ClassVar[str] = (
-        "When no group should be harmed for equality's sake: mind the worst off."
-    )
-    reference: ClassVar[str] = "Diana et al., AIES 2021"
-    randomized: ClassVar[bool] = True
-    multi_group: ClassVar[bool] = True
-    uses_estimator: ClassVar[bool] = True
+    name = "minimax"
+    label = "MiniMax"
+    advice = "When no group should be harmed for equality's sake: mind the worst off."
+    reference = "Diana et al., AIES 2021"
+    randomized = True
+    multi_group = True
+    uses_estimator = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        gamma: float | None = None,
-        error: str = "zero_one",
-        rounds: int | None = None,
-        step: float = 1.0,
-        decay: float = 0.5,
-        threshold: float = 1e-12,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.gamma = gamma
-        self.error = error
-        self.rounds = rounds
-        self.step = step
-        self.decay = decay
-        self.threshold = threshold
+    gamma: float | None = None
+    error: str = "zero_one"
+    rounds: int | None = None
+    step: float = 1.0
+    decay: float = 0.5
+    threshold: float = 1e-12
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Play the game."""

@@ -1,7 +1,7 @@
 """Optimized pre-processing (Calmon et al., 2017): the least change that brings parity."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,41 +112,18 @@ class OptimizedPreprocessing(PreProcessor):
     (True, True)
     """
 
-    name: ClassVar[str] = "optimized_preprocessing"
-    label: ClassVar[str] = "OP"
-    advice: ClassVar[str] = "A few coarse columns whose changes you can price; rewrites labels too."
-    reference: ClassVar[str] = "Calmon et al., NeurIPS 2017"
-    randomized: ClassVar[bool] = True
-    multi_group: ClassVar[bool] = True
+    name = "optimized_preprocessing"
+    label = "OP"
+    advice = "A few coarse columns whose changes you can price; rewrites labels too."
+    reference = "Calmon et al., NeurIPS 2017"
+    randomized = True
+    multi_group = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        columns: Any = None,
-        distortion: Distortion | Callable[..., Any] | None = None,
-        epsilon: float = 0.05,
-        clist: Sequence[float] = (0.99, 1.99, 2.99),
-        dlist: Sequence[float] = (0.1, 0.05, 0.0),
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.columns = columns
-        self.distortion = distortion
-        self.epsilon = epsilon
-        self.clist = clist
-        self.dlist = dlist
+    columns: Any = None
+    distortion: Distortion | Callable[..., Any] | None = None
+    epsilon: float = 0.05
+    clist: Sequence[float] = (0.99, 1.99, 2.99)
+    dlist: Sequence[float] = (0.1, 0.05, 0.0)
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None

@@ -1,12 +1,11 @@
 """Prejudice remover (Kamishima et al., 2012): logistic regression that pays for dependence."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
@@ -111,39 +110,17 @@ class PrejudiceRemover(InProcessor):
     True
     """
 
-    name: ClassVar[str] = "prejudice_remover"
-    label: ClassVar[str] = "PR"
-    advice: ClassVar[str] = "For equal rates from a linear model, with one number to turn."
-    reference: ClassVar[str] = "Kamishima, Akaho, Asoh and Sakuma, ECML PKDD 2012"
-    needs_sensitive_at_predict: ClassVar[bool] = True
-    multi_group: ClassVar[bool] = True
+    name = "prejudice_remover"
+    label = "PR"
+    advice = "For equal rates from a linear model, with one number to turn."
+    reference = "Kamishima, Akaho, Asoh and Sakuma, ECML PKDD 2012"
+    needs_sensitive_at_predict = True
+    multi_group = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        eta: float = 25.0,
-        gradient: str | None = None,
-        scale: bool | None = None,
-        max_iter: int | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.eta = eta
-        self.gradient = gradient
-        self.scale = scale
-        self.max_iter = max_iter
+    eta: float = 25.0
+    gradient: str | None = None
+    scale: bool | None = None
+    max_iter: int | None = None
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the coefficients of all groups together."""

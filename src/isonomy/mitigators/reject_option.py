@@ -1,11 +1,9 @@
 """Reject option classification (Kamiran et al., 2012): doubtful cases go to the worse-off group."""
 
 import warnings
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError, UnmetConstraintWarning
@@ -89,43 +87,17 @@ class RejectOption(PostProcessor):
     [1, 1, 0, 0, 1, 1, 0, 0]
     """
 
-    name: ClassVar[str] = "reject_option"
-    label: ClassVar[str] = "ROC"
-    advice: ClassVar[str] = "Reaches a chosen limit on one disparity by two thresholds; repeatable."
-    reference: ClassVar[str] = "Kamiran, Karim and Zhang, ICDM 2012"
+    name = "reject_option"
+    label = "ROC"
+    advice = "Reaches a chosen limit on one disparity by two thresholds; repeatable."
+    reference = "Kamiran, Karim and Zhang, ICDM 2012"
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        metric: str = "spd",
-        bounds: tuple[float, float] = (-0.05, 0.05),
-        low: float = 0.01,
-        high: float = 0.99,
-        n_thresholds: int = 100,
-        n_margins: int = 50,
-        fit_on: str | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            fit_on=fit_on,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.metric = metric
-        self.bounds = bounds
-        self.low = low
-        self.high = high
-        self.n_thresholds = n_thresholds
-        self.n_margins = n_margins
+    metric: str = "spd"
+    bounds: tuple[float, float] = (-0.05, 0.05)
+    low: float = 0.01
+    high: float = 0.99
+    n_thresholds: int = 100
+    n_margins: int = 50
 
     def fit_scores(
         self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None

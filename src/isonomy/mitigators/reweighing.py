@@ -1,6 +1,6 @@
 """Reweighing (Kamiran and Calders, 2012): weights that make label and group independent."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -53,12 +53,12 @@ class Reweighing(PreProcessor):
     [0.75, 0.75, 1.5, 1.5, 0.75, 0.75]
     """
 
-    name: ClassVar[str] = "reweighing"
-    label: ClassVar[str] = "RW"
-    advice: ClassVar[str] = "The first thing to try: any learner with weights, little to lose."
-    reference: ClassVar[str] = "Kamiran and Calders, KAIS 2012"
-    multi_group: ClassVar[bool] = True
-    multi_class: ClassVar[bool] = True
+    name = "reweighing"
+    label = "RW"
+    advice = "The first thing to try: any learner with weights, little to lose."
+    reference = "Kamiran and Calders, KAIS 2012"
+    multi_group = True
+    multi_class = True
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None

@@ -117,26 +117,7 @@ class PostProcessor(BaseMitigator):
 
     FIT_ON: ClassVar[tuple[str, ...]] = ("out_of_fold", "train", "validation", "given")
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        fit_on: str | None = None,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.fit_on = fit_on
+    fit_on: str | None = None
 
     def fit_scores(
         self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None

@@ -1,6 +1,6 @@
 """STEALTH (Alvarez and Menzies, 2023): a smooth surrogate from a few well-spread questions."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,35 +167,15 @@ class Stealth(WrappedModel):
     [10, 11]
     """
 
-    name: ClassVar[str] = "stealth"
-    label: ClassVar[str] = "STEALTH"
-    advice: ClassVar[str] = "A coarse, smooth copy of any model; asks few questions, loses detail."
-    reference: ClassVar[str] = "Alvarez and Menzies, IEEE Software 2023"
-    multi_group: ClassVar[bool] = True
-    multi_class: ClassVar[bool] = True
+    name = "stealth"
+    label = "STEALTH"
+    advice = "A coarse, smooth copy of any model; asks few questions, loses detail."
+    reference = "Alvarez and Menzies, IEEE Software 2023"
+    multi_group = True
+    multi_class = True
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        surrogate: BaseEstimator | None = None,
-        probe_share: float = 6 / 11,
-        privileged: Any = None,
-        favorable: Any = None,
-        sensitive_columns: Any = None,
-        protocol: str = "corrected",
-        random_state: Any = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            privileged=privileged,
-            favorable=favorable,
-            sensitive_columns=sensitive_columns,
-            protocol=protocol,
-            random_state=random_state,
-        )
-        self.surrogate = surrogate
-        self.probe_share = probe_share
+    surrogate: BaseEstimator | None = None
+    probe_share: float = 6 / 11
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         if not 0 < self.probe_share < 1:

@@ -1,6 +1,6 @@
 """Suppression: the protected columns are taken out of the features."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from isonomy.errors import InputError
 from isonomy.mitigators._inputs import drop_columns
@@ -38,12 +38,12 @@ class Suppression(PreProcessor):
     1
     """
 
-    name: ClassVar[str] = "suppression"
-    label: ClassVar[str] = "Suppression"
-    advice: ClassVar[str] = "To show that dropping the column does not remove the disparity."
-    reference: ClassVar[str] = "Dwork et al., ITCS 2012"
-    multi_group: ClassVar[bool] = True
-    multi_class: ClassVar[bool] = True
+    name = "suppression"
+    label = "Suppression"
+    advice = "To show that dropping the column does not remove the disparity."
+    reference = "Dwork et al., ITCS 2012"
+    multi_group = True
+    multi_class = True
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None

@@ -1,7 +1,5 @@
 """No mitigation at all: the base learner as it is."""
 
-from typing import ClassVar
-
 from isonomy.mitigators.base import MITIGATORS
 from isonomy.mitigators.stages import PreProcessor
 
@@ -28,9 +26,9 @@ class Unmitigated(PreProcessor):
     [0, 1]
     """
 
-    name: ClassVar[str] = "unmitigated"
-    label: ClassVar[str] = "Default"
-    advice: ClassVar[str] = "The starting point of every comparison; changes nothing."
-    reference: ClassVar[str] = "none"
-    multi_group: ClassVar[bool] = True
-    multi_class: ClassVar[bool] = True
+    name = "unmitigated"
+    label = "Default"
+    advice = "The starting point of every comparison; changes nothing."
+    reference = "none"
+    multi_group = True
+    multi_class = True
