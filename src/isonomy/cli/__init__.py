@@ -6,6 +6,7 @@ import sys
 import typer
 
 from isonomy import __version__
+from isonomy.cli.output import speak
 from isonomy.errors import IsonomyError
 
 __all__ = ["app", "main"]
@@ -48,6 +49,7 @@ def _root(
     ),
 ) -> None:
     """Audit a classifier, mitigate its bias, judge the trade-off, test the tail."""
+    speak()
 
 
 for _group in GROUPS:

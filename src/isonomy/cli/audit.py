@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
+from isonomy.cli.options import Html, Json
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -83,12 +84,8 @@ def audit_command(
     print_sql: bool = typer.Option(
         False, "--print-sql", help="Print the one GROUP BY to run in a warehouse, and stop."
     ),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the result as data; - is standard output."
-    ),
-    html_file: str | None = typer.Option(
-        None, "--html", help="Write the result as one self-contained page."
-    ),
+    json_file: Json = None,
+    html_file: Html = None,
 ) -> None:
     """Audit predictions: rates by group, gaps with intervals, and a verdict on each.
 
@@ -153,7 +150,7 @@ def audit_command(
             )
     # looked up before anything is shown: a gate that cannot close is a usage error
     violated = found.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
-    screen = console(json_file)
+    screen = console()
     show(found, screen, file)
     if json_file:
         write_json(json_file, {"file": file, **found.to_dict()})

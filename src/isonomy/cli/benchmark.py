@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from isonomy._names import split_commas
+from isonomy.cli.options import Json
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -92,9 +93,7 @@ def benchmark_command(
     html_file: str | None = typer.Option(
         None, "--html", help="The page; report.html in the folder by default."
     ),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the result as data; - is standard output."
-    ),
+    json_file: Json = None,
 ) -> None:
     """Run every applicable mitigation method on the same splits and say which to choose.
 
@@ -153,7 +152,7 @@ def benchmark_command(
         },
         [*plan.notes, *stopped],
     )
-    screen = console(json_file)
+    screen = console()
     show(screen, found, notes)
     page = html_file or str(folder / "report.html")
     from isonomy.report.benchmark import benchmark_page

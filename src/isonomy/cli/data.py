@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from isonomy.cli.options import Json
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -52,9 +53,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_command(
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the list as data; - is standard output."
-    ),
+    json_file: Json = None,
 ) -> None:
     """List the datasets, what they predict and where they are."""
     from rich.table import Table
@@ -62,7 +61,7 @@ def list_command(
     from isonomy.data import DATASETS
     from isonomy.data.fetch import cache_folder
 
-    screen = console(json_file)
+    screen = console()
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("name", no_wrap=True, style="bold")
     table.add_column("rows", justify="right", no_wrap=True)
@@ -133,14 +132,12 @@ def info_command(
     privileged: list[str] = PRIVILEGED,
     weight: str | None = WEIGHT,
     path: str | None = PATH,
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the facts as data; - is standard output."
-    ),
+    json_file: Json = None,
 ) -> None:
     """Show rows, groups, base rates by group, and what to know before using a dataset."""
     check_writable(json_file)
     dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
-    _show(dataset, console(json_file))
+    _show(dataset, console())
     if json_file:
         write_json(json_file, _facts(dataset))
 

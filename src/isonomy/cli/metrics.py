@@ -4,6 +4,7 @@ from typing import Any
 
 import typer
 
+from isonomy.cli.options import Json
 from isonomy.cli.output import console, write_json
 
 __all__ = ["register"]
@@ -16,9 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def metrics_command(
     name: str | None = typer.Argument(None, help="A metric to explain; all are listed without."),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the descriptions as data; - is standard output."
-    ),
+    json_file: Json = None,
 ) -> None:
     """List the metrics, or explain one: formula, sign, range, when not to use it."""
     from rich.markup import escape
@@ -27,7 +26,7 @@ def metrics_command(
     from isonomy.metrics import METRICS, get_metric
 
     chosen = [get_metric(name)] if name else list(METRICS.values())
-    screen = console(json_file)
+    screen = console()
     if json_file:
         write_json(json_file, {"metrics": [describe(m) for m in chosen]})
     if name:

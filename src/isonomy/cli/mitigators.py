@@ -5,6 +5,7 @@ from typing import Any
 
 import typer
 
+from isonomy.cli.options import Json
 from isonomy.cli.output import console, write_json
 
 __all__ = ["describe", "register"]
@@ -24,9 +25,7 @@ def register(app: typer.Typer) -> None:
 
 def mitigators_command(
     name: str | None = typer.Argument(None, help="A method to explain; all are listed without."),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the descriptions as data; - is standard output."
-    ),
+    json_file: Json = None,
 ) -> None:
     """List the mitigation methods by stage, or explain one."""
     from rich.table import Table
@@ -35,7 +34,7 @@ def mitigators_command(
     from isonomy.mitigators import MITIGATORS
 
     chosen = [MITIGATORS[name]] if name else list(MITIGATORS.values())
-    screen = console(json_file)
+    screen = console()
     if json_file:
         write_json(json_file, {"mitigators": [describe(m) for m in chosen]})
     if name:

@@ -3,35 +3,89 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from isonomy.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 __all__ = [
     "check_writable",
     "console",
     "interval",
+    "make_table",
     "messages",
     "number",
     "plain",
     "progress_bar",
+    "silence",
+    "speak",
     "value_pairs",
     "write_json",
     "write_page",
 ]
 
-
-def console(json_file: str | None = None) -> Console:
-    """Give the screen; where data goes to standard output, nothing else is printed there."""
-    return Console(quiet=json_file == "-", highlight=False, soft_wrap=False)
+T = TypeVar("T")
+_silent: ContextVar[frozenset[str]] = ContextVar("_silent", default=frozenset())
 
 
-def messages() -> Console:
-    """Give the place for progress and asides."""
-    return Console(stderr=True, highlight=False)
+def silence(screen: bool, value: T, *, messages: bool = False) -> T:
+    """Silence the screen, and the messages too, for the command that runs; return ``value``."""
+    if screen:
+        _silent.set(_silent.get() | {"screen"} | ({"messages"} if messages else set()))
+    return value
+
+
+def speak() -> None:
+    """Undo :func:`silence`: every command starts audible."""
+    _silent.set(frozenset())
+
+
+def console() -> "Console":
+    """Return the screen; it is silent with ``--quiet`` and where JSON goes to standard output."""
+    from rich.console import Console
+
+    return Console(quiet="screen" in _silent.get(), highlight=False, soft_wrap=False)
+
+
+def messages() -> "Console":
+    """Return the console for progress and messages: standard error, silent with ``--quiet``."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, quiet="messages" in _silent.get())
+
+
+def make_table(
+    *headings: str, title: str = "", right: Sequence[str] = (), fixed: Sequence[str] = ()
+) -> "Table":
+    """Return a plain table; columns in ``right`` align right, columns in ``fixed`` never wrap.
+
+    Without headings the table has two columns: names in bold, and what they hold.
+    """
+    from rich.table import Table
+
+    table = Table(
+        title=title or None,
+        title_justify="left",
+        box=None,
+        padding=(0, 2, 0, 0),
+        show_header=bool(headings),
+    )
+    for heading in headings:
+        table.add_column(
+            heading,
+            justify="right" if heading in right else "left",
+            no_wrap=heading in fixed or heading in right,
+        )
+    if not headings:
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column()
+    return table
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -65,7 +119,7 @@ def value_pairs(given: list[str], option: str) -> dict[str, list[str]]:
     return out
 
 
-def progress_bar(screen: Console, unit: str) -> Any:
+def progress_bar(screen: "Console", unit: str) -> Any:
     """Make a bar that counts and says how long is left; on a terminal only."""
     from rich.progress import (
         BarColumn,

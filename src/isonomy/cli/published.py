@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from isonomy.cli.options import Json
 from isonomy.cli.output import check_writable, console, messages, write_json
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ def published_command(
     digits: int | None = typer.Option(
         None, "--digits", min=0, max=12, help="Decimals to show; shares are per cents without."
     ),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the result as data; - is standard output."
-    ),
+    json_file: Json = None,
 ) -> None:
     """Recompute a table or figure of a paper from the files its authors published."""
     check_writable(json_file)
@@ -41,7 +40,7 @@ def published_command(
     name = None if table is None else table_name(table, about.tables)
     with messages().status(f"reading {folder} ..."):
         frame = read_published(paper, folder)
-    screen = console(json_file)
+    screen = console()
     if name is None:
         listing = about.listing(frame)
         if json_file:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from isonomy._names import split_commas
+from isonomy.cli.options import Json
 from isonomy.cli.output import check_writable, console, progress_bar, write_json
 from isonomy.errors import InputError
 
@@ -63,7 +64,7 @@ def list_command() -> None:
             " ".join(model for model in study.models if not is_mitigator(model)),
             study.title,
         )
-    console(None).print(table)
+    console().print(table)
 
 
 @study_app.command("run")
@@ -158,9 +159,7 @@ def resume_command(
 @study_app.command("status")
 def status_command(
     folder: str = _FOLDER,
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write it as data; - is standard output."
-    ),
+    json_file: Json = None,
 ) -> None:
     """Say how far a run is, and what has failed; it may be running meanwhile."""
     from rich.markup import escape
@@ -186,7 +185,7 @@ def status_command(
     spent = store.query(
         "select coalesce(sum(cpu), 0) cpu, coalesce(sum(fit_cpu), 0) fit from runs"
     ).iloc[0]
-    screen = console(json_file)
+    screen = console()
     screen.print(
         f"\n[bold]{study.name}[/bold] in {store.path}: {trials - len(jobs):,} of {trials:,} trials, "
         f"{len(named) - missing:,} of {len(named):,} records"
@@ -253,7 +252,7 @@ def query_command(
     if csv:
         typer.echo(found.to_csv(index=False), nl=False)
         return
-    screen = console(None)
+    screen = console()
     heads = (escape(str(name)) for name in found.columns)
     table = Table(*heads, box=None, padding=(0, 2, 0, 0))
     for row in found.head(limit).itertuples(index=False):
@@ -272,7 +271,7 @@ def export_command(
     """Write a run to Parquet or CSV."""
     check_writable(file, option="FILE")
     written = open_store(folder).export(file, view)
-    console(None).print(f"Written: {written}")
+    console().print(f"Written: {written}")
 
 
 @study_app.command("score")
@@ -282,7 +281,7 @@ def score_command(
 ) -> None:
     """Add metrics to a run from its stored counts; nothing is fitted again."""
     gained = open_store(folder).score(split_commas(metrics))
-    console(None).print(f"{gained:,} runs gained a metric.")
+    console().print(f"{gained:,} runs gained a metric.")
 
 
 @study_app.command("merge")
@@ -294,7 +293,7 @@ def merge_command(
     from isonomy.store import Store
 
     came = open_store(folder).merge(*map(Store.open, others))
-    console(None).print(f"{came:,} records came.")
+    console().print(f"{came:,} records came.")
 
 
 # ---------------------------------------------------------------------- behind the commands
@@ -350,7 +349,7 @@ def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
     from isonomy.study import run
     from isonomy.study.run import Progress
 
-    screen = console(None)
+    screen = console()
     screen.print(
         f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
         f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {out}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from isonomy.cli.options import Json
 from isonomy.cli.output import check_writable, console, messages, write_json, write_page
 from isonomy.cli.published import show_listing, show_table
 from isonomy.cli.study import open_store, study_app
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["compare_command", "register", "show_tables", "tables_command"]
 
 _FOLDER = typer.Argument(..., help="The folder of a run (out/NAME), or the study's name.")
-_JSON = typer.Option(None, "--json", help="Write the result as data; - is standard output.")
 
 
 def register(app: typer.Typer) -> None:
@@ -39,7 +39,7 @@ def tables_command(
     digits: int | None = typer.Option(
         None, "--digits", min=0, max=12, help="Decimals to show; shares are per cents without."
     ),
-    json_file: str | None = _JSON,
+    json_file: Json = None,
     html_file: str | None = typer.Option(
         None, "--html", help="Write the tables as one self-contained page."
     ),
@@ -69,7 +69,7 @@ def show_tables(
     ]
     with messages().status(f"reading {store.path} ..."):
         frame = paper.frame_of(store)
-    screen = console(json_file)
+    screen = console()
     if not wanted:
         listing = paper.listing(frame)
         if json_file:
@@ -107,7 +107,7 @@ def compare_command(
     markdown: str | None = typer.Option(
         None, "--markdown", help="Write the comparison as a part of this Markdown file."
     ),
-    json_file: str | None = _JSON,
+    json_file: Json = None,
 ) -> None:
     """Set our runs beside the published ones: single cells, tables and findings.
 
@@ -140,7 +140,7 @@ def compare_command(
     # files first: what is printed may be cut off by a pipe
     if markdown:
         write_part(markdown, store.name, found.markdown())
-    screen = console(json_file)
+    screen = console()
     _show(screen, found)
     if json_file:
         write_json(json_file, found.summary())

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
+from isonomy.cli.options import Html, Json
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -109,12 +110,8 @@ def tail_command(
     resamples: int = typer.Option(1000, "--resamples", help="Bootstrap resamples; 0 for none."),
     level: float = typer.Option(0.95, "--level", help="Confidence level of the intervals."),
     seed: int = typer.Option(0, "--seed", help="Seed of resamples and searches."),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the result as data; - is standard output."
-    ),
-    html_file: str | None = typer.Option(
-        None, "--html", help="Write the result as one self-contained page."
-    ),
+    json_file: Json = None,
+    html_file: Html = None,
 ) -> None:
     """Test the tail: what a person's own group costs at worst, with return levels and names.
 
@@ -201,7 +198,7 @@ def tail_command(
             if generator
             else []
         )
-    screen = console(json_file)
+    screen = console()
     for report, found in zip(reports, samples, strict=True):
         show(report, screen, data, found)
     if json_file:

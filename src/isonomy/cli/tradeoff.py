@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from isonomy.cli.options import Html, Json
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -81,12 +82,8 @@ def tradeoff_command(
     fail_on: list[str] = typer.Option(
         [], "--fail-on", help="Exit with 1 when a method falls in this region; may be repeated."
     ),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the result as data; - is standard output."
-    ),
-    html_file: str | None = typer.Option(
-        None, "--html", help="Write the result as one self-contained page."
-    ),
+    json_file: Json = None,
+    html_file: Html = None,
 ) -> None:
     """Judge whether a mitigation was worth it: region, probability, area, and the frontier.
 
@@ -145,7 +142,7 @@ def tradeoff_command(
                             )
                         verdict = judge_counts(joint, fairness=metric, frontier=second, **options)
                         verdicts.append((attribute, column, verdict))
-    screen = console(json_file)
+    screen = console()
     show(verdicts, screen, file)
     if json_file:
         write_json(json_file, as_data(verdicts, file))

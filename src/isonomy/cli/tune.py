@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from isonomy._names import parse_value, split_commas
+from isonomy.cli.options import Html, Json
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -78,12 +79,8 @@ def tune_command(
     privileged: list[str] = typer.Option(
         [], "--privileged", help="For a file: ATTRIBUTE=VALUE of the privileged group."
     ),
-    json_file: str | None = typer.Option(
-        None, "--json", help="Write the result as data; - is standard output."
-    ),
-    html_file: str | None = typer.Option(
-        None, "--html", help="Write the result as one self-contained page."
-    ),
+    json_file: Json = None,
+    html_file: Html = None,
 ) -> None:
     """Turn a mitigator's parameters, judge each setting on validation rows, and choose.
 
@@ -154,7 +151,7 @@ def tune_command(
             rule="code" if rule == "code" else "paper",
             random_state=seed,
         )
-    screen = console(json_file)
+    screen = console()
     show(found, verdict, screen, f"{data}, {attribute}")
     if json_file:
         write_json(json_file, as_data(found, verdict, data, attribute))

@@ -1,0 +1,241 @@
+"""Options that several commands share: one name, one help text, one way to read it.
+
+A command annotates its parameters with these and gives the default itself::
+
+    def audit_command(file: File, sensitive: Sensitive = [], seed: Seed = 0) -> None: ...
+
+Every option that takes several values may be repeated, and commas split: ``--sensitive sex,race``
+is ``--sensitive sex --sensitive race``. A comma inside brackets or quotes does not split.
+"""
+
+from typing import Annotated
+
+import typer
+
+from isonomy._names import split_commas
+from isonomy.cli.output import silence
+from isonomy.errors import InputError
+
+__all__ = [
+    "Alpha",
+    "Backend",
+    "Bins",
+    "Confidence",
+    "Digits",
+    "Drop",
+    "FailOn",
+    "Fairness",
+    "Favorable",
+    "File",
+    "Folder",
+    "Html",
+    "Json",
+    "Label",
+    "MaxLoss",
+    "MemoryLimit",
+    "Method",
+    "Metric",
+    "Model",
+    "Out",
+    "Performance",
+    "Prediction",
+    "Privileged",
+    "Quiet",
+    "Repeats",
+    "Resamples",
+    "Retry",
+    "Scheduler",
+    "Score",
+    "Seed",
+    "Sensitive",
+    "Table",
+    "Threshold",
+    "TimeLimit",
+    "Weight",
+    "Workers",
+    "parse_bins",
+    "parse_numbers",
+    "parse_pairs",
+]
+
+
+def _values(texts: list[str]) -> list[str]:
+    """Split at commas; quotes around a value, which keep its commas, go."""
+    return [
+        part[1:-1] if len(part) > 1 and part[0] == part[-1] and part[0] in "'\"" else part
+        for part in split_commas(texts)
+    ]
+
+
+# Input: a file, what its columns mean, and which rows and groups.
+File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or DuckDB file.")]
+Folder = Annotated[
+    str, typer.Argument(metavar="FOLDER", help="Folder of a run (out/NAME), or the study's name.")
+]
+Label = Annotated[str | None, typer.Option("--label", help="Column of the true labels.")]
+Prediction = Annotated[str, typer.Option("--prediction", help="Column of the predictions.")]
+Score = Annotated[
+    str | None, typer.Option("--score", help="Column with the probability of a favorable outcome.")
+]
+Weight = Annotated[str | None, typer.Option("--weight", help="Column of sample weights.")]
+Table = Annotated[str | None, typer.Option("--table", help="Table of a DuckDB file.")]
+Sensitive = Annotated[
+    list[str],
+    typer.Option(
+        "--sensitive",
+        callback=_values,
+        help="Protected attribute (a column); several: repeat, or comma-separated.",
+    ),
+]
+Privileged = Annotated[
+    list[str],
+    typer.Option("--privileged", help="ATTRIBUTE=VALUE[,VALUE...]: the group to compare with."),
+]
+Favorable = Annotated[
+    list[str],
+    typer.Option(
+        "--favorable",
+        callback=_values,
+        help="Favorable label; several: repeat, or comma-separated.",
+    ),
+]
+Bins = Annotated[
+    list[str], typer.Option("--bins", help="ATTRIBUTE=CUT,CUT,...: bin a number such as age.")
+]
+Drop = Annotated[
+    list[str], typer.Option("--drop", callback=_values, help="Column not to learn from.")
+]
+
+# What is run and measured.
+Model = Annotated[
+    list[str],
+    typer.Option("--model", callback=_values, help="Base learner: lr, rf, svm, gbt ..."),
+]
+Method = Annotated[
+    list[str],
+    typer.Option(
+        "--method", callback=_values, help="Mitigation method (see `isonomy mitigators`)."
+    ),
+]
+Metric = Annotated[
+    list[str],
+    typer.Option("--metric", callback=_values, help="Metric (see `isonomy metrics`)."),
+]
+Performance = Annotated[str, typer.Option("--performance", help="Performance metric.")]
+Fairness = Annotated[str, typer.Option("--fairness", help="Fairness metric.")]
+MaxLoss = Annotated[
+    float | None, typer.Option("--max-loss", min=0, help="Largest accepted loss of performance.")
+]
+Threshold = Annotated[
+    list[str],
+    typer.Option("--threshold", callback=_values, help="NAME=NUMBER; may be repeated."),
+]
+FailOn = Annotated[
+    list[str],
+    typer.Option("--fail-on", callback=_values, help="Exit with code 1 on this finding."),
+]
+
+# Statistics.
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, help="Number of splits into training and test rows.")
+]
+Resamples = Annotated[
+    int, typer.Option("--resamples", min=0, help="Number of bootstrap resamples.")
+]
+Confidence = Annotated[
+    float, typer.Option("--confidence", help="Confidence level of the intervals.")
+]
+Alpha = Annotated[float, typer.Option("--alpha", help="Significance level of the tests.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is random.")]
+
+# How it is run.
+Backend = Annotated[str, typer.Option("--backend", help="serial, loky, dask or ray.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Worker processes; by default one per core."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Address of a running Dask or Ray cluster."),
+]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", min=0, help="Most seconds that one trial may take.")
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option("--memory-limit", help="Most memory that one trial may use: 800M, 4G."),
+]
+Retry = Annotated[
+    bool, typer.Option("--retry", help="Run again what has failed or exceeded its time limit.")
+]
+
+# Output.
+Out = Annotated[str | None, typer.Option("--out", help="Folder of the results.")]
+Json = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        callback=lambda file: silence(file == "-", file),
+        help="Write the result as JSON; - is standard output.",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        callback=lambda quiet: silence(quiet, quiet, messages=True),
+        help="Print nothing but errors; files are written and the exit code is set.",
+    ),
+]
+Html = Annotated[
+    str | None, typer.Option("--html", help="Write the result as one self-contained page.")
+]
+Digits = Annotated[int | None, typer.Option("--digits", min=0, help="Number of decimals.")]
+
+
+def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:
+    """Return the values of ``NAME=VALUE[,VALUE...]`` options by name.
+
+    Examples
+    --------
+    >>> parse_pairs(["sex=m,race=White", "race=Asian,Other"], "--privileged")
+    {'sex': ['m'], 'race': ['White', 'Asian', 'Other']}
+    """
+    values: dict[str, list[str]] = {}
+    name = ""
+    for text in split_commas(pairs):
+        before, sign, after = text.partition("=")
+        name, value = (before, after) if sign else (name, text)
+        value = value.strip("'\"") if value[:1] in ("'", '"') else value
+        if not name:
+            raise InputError(f"{option} must be NAME=VALUE; got {text!r}.")
+        values.setdefault(name, []).append(value)
+    return values
+
+
+def parse_numbers(pairs: list[str], option: str) -> dict[str, list[float]]:
+    """Return the numbers of ``NAME=NUMBER[,NUMBER...]`` options by name.
+
+    Examples
+    --------
+    >>> parse_numbers(["age=25,65"], "--bins")
+    {'age': [25.0, 65.0]}
+    """
+    try:
+        return {
+            name: [float(v) for v in values] for name, values in parse_pairs(pairs, option).items()
+        }
+    except ValueError:
+        raise InputError(f"{option} must be NAME=NUMBER[,NUMBER...]; got {pairs[-1]!r}.") from None
+
+
+def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:
+    """Return the cuts of ``--bins`` by attribute; each must be a protected attribute."""
+    cuts = parse_numbers(bins, "--bins")
+    for attribute in cuts:
+        if attribute not in sensitive:
+            raise InputError(
+                f"--bins must name a protected attribute; {attribute!r} is not one: add "
+                f"--sensitive {attribute}."
+            )
+    return cuts
