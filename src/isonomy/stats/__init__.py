@@ -5,11 +5,10 @@ from isonomy.stats.effects import a12, cliffs_delta, cohens_d, effect_class, hed
 from isonomy.stats.esd import scott_knott_esd
 from isonomy.stats.intervals import percentile_interval, wilson_interval
 from isonomy.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm
-from isonomy.stats.paired import wilcoxon
 from isonomy.stats.ranking import Ranking, scott_knott
 from isonomy.stats.ranks import mean_ranks, rank
 from isonomy.stats.resample import Interval, bootstrap, bootstrap_difference
-from isonomy.stats.tests import mann_whitney, spearman
+from isonomy.stats.tests import mann_whitney, spearman, wilcoxon
 from isonomy.stats.wins import WinTieLoss, win_tie_loss
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""How samples come in: as numbers, two or many at a time, with holes treated as asked."""
+"""How samples come in: as numbers, two or many at a time, with undefined values as asked."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,11 +14,13 @@ __all__ = [
     "Floats",
     "NanPolicy",
     "Words",
+    "broadcast",
     "check_labels",
     "check_option",
     "check_share",
     "floats",
     "named_samples",
+    "portions",
     "reasons",
     "two_samples",
 ]
@@ -30,19 +32,20 @@ NanPolicy = Literal["propagate", "omit", "raise"]
 
 
 def check_option(kind: str, value: str, options: Sequence[str]) -> None:
-    """Raise, with a did-you-mean, unless a word is one of those that are known."""
+    """Raise, with a did-you-mean, unless a word is a known option."""
     if value not in options:
         raise unknown_name(kind, value, options)
 
 
 def check_share(name: str, value: float) -> None:
-    """Raise unless a level lies strictly between 0 and 1."""
+    """Raise unless ``alpha`` or ``confidence`` lies strictly between 0 and 1."""
     if not 0.0 < value < 1.0:
-        raise InputError(f"{name} must lie between 0 and 1; got {value!r} (0.05 is 5 per cent).")
+        example = "0.05 is 5 per cent" if name == "alpha" else "0.95 is 95 per cent"
+        raise InputError(f"{name} must lie between 0 and 1; got {value!r} ({example}).")
 
 
 def floats(values: ArrayLike, *, nan: NanPolicy = "propagate", name: str = "Samples") -> Floats:
-    """Give values as floats; raise where they are no numbers, or hold NaN and must not."""
+    """Return values as floats; raise where they are not numbers, or hold NaN and must not."""
     check_option("treatment of NaN", nan, ("propagate", "omit", "raise"))
     try:
         out = np.asarray(values, dtype=np.float64)
@@ -53,11 +56,8 @@ def floats(values: ArrayLike, *, nan: NanPolicy = "propagate", name: str = "Samp
     return out
 
 
-def two_samples(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy) -> tuple[Floats, Floats]:
-    """Give two samples along the last axis, their leading axes broadcast."""
-    first, second = floats(a, nan=nan), floats(b, nan=nan)
-    if not first.ndim or not second.ndim or not first.shape[-1] or not second.shape[-1]:
-        raise InputError("Each sample must hold one value or more; one is empty.")
+def broadcast(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """Broadcast the leading axes of two samples."""
     try:
         lead = np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
     except ValueError:
@@ -71,8 +71,36 @@ def two_samples(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy) -> tuple[Floats, 
     )
 
 
+def two_samples(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy) -> tuple[Floats, Floats]:
+    """Return two samples along the last axis, their leading axes broadcast."""
+    first, second = floats(a, nan=nan), floats(b, nan=nan)
+    if not first.ndim or not second.ndim or not first.shape[-1] or not second.shape[-1]:
+        raise InputError("Each sample must hold one value or more; one is empty.")
+    return broadcast(first, second)
+
+
+def portions(
+    samples: Sequence[Floats], *, paired: bool, nan: NanPolicy, fewest: int = 1
+) -> Iterator[tuple[NDArray[np.intp], list[Floats]]]:
+    """Yield cells (rows) and their samples without NaN, which SciPy's vectorised calls take.
+
+    Cells that are whole come at once. With ``nan="omit"`` the others follow one by one, unless
+    fewer than ``fewest`` values are left.
+    """
+    known = [~np.isnan(side) for side in samples]
+    if paired:
+        known = [np.logical_and.reduce(known)] * len(known)
+    whole = np.logical_and.reduce([mask.all(axis=-1) for mask in known])
+    if whole.any():
+        yield np.flatnonzero(whole), [side[whole] for side in samples]
+    for i in np.flatnonzero(~whole) if nan == "omit" else ():
+        cell = [side[i : i + 1, mask[i]] for side, mask in zip(samples, known, strict=True)]
+        if min(side.shape[-1] for side in cell) >= fewest:
+            yield np.array([i]), cell
+
+
 def check_labels(labels: Sequence[Any] | None, size: int) -> tuple[Any, ...]:
-    """Give one distinct label per treatment, numbers from 1 where none are given."""
+    """Return one distinct label per treatment, numbers from 1 where there are none."""
     out = tuple(range(1, size + 1)) if labels is None else tuple(labels)
     if len(out) != size or len(set(out)) != size:
         raise InputError(
@@ -85,7 +113,7 @@ def check_labels(labels: Sequence[Any] | None, size: int) -> tuple[Any, ...]:
 def named_samples(
     values: ArrayLike | Mapping[Any, ArrayLike], labels: Sequence[Hashable] | None
 ) -> tuple[tuple[Any, ...], list[Floats], int]:
-    """Give labels, one sample per treatment without its holes, and how many holes there were.
+    """Return labels, one sample per treatment without its NaN, and how many NaN there were.
 
     A mapping may hold samples of unequal size; a table has one column per treatment.
     """
@@ -105,7 +133,7 @@ def named_samples(
             )
         names = check_labels(labels, table.shape[1])
         samples = list(table.T)
-    holes = sum(int(np.isnan(sample).sum()) for sample in samples)
+    undefined = sum(int(np.isnan(sample).sum()) for sample in samples)
     samples = [sample[~np.isnan(sample)] for sample in samples]
     for name, sample in zip(names, samples, strict=True):
         if sample.size < 2:
@@ -113,12 +141,12 @@ def named_samples(
                 f"Each treatment must have two values or more; {name!r} has {sample.size}: "
                 "leave it out."
             )
-    return names, samples, holes
+    return names, samples, undefined
 
 
 def reasons(*cases: tuple[Any, str]) -> Words:
-    """Give the first reason that applies in each cell, else the empty text."""
+    """Return the first reason that applies in each cell, else the empty text."""
     masks, texts = zip(*cases, strict=True)
-    found = np.select(np.broadcast_arrays(*masks), [np.str_(text) for text in texts], np.str_(""))
-    out: Words = np.asarray(found)[()]
+    chosen = np.select(np.broadcast_arrays(*masks), [np.str_(text) for text in texts], np.str_(""))
+    out: Words = np.asarray(chosen)[()]
     return out

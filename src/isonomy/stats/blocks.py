@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import chdtrc, fdtrc, ndtr
+from scipy.special import fdtrc
 
 from isonomy.errors import InputError
 from isonomy.stats._samples import Floats, Words, check_labels, check_share, floats, reasons
-from isonomy.stats.ranks import rank, sorted_ranks
+from isonomy.stats.ranks import rank
+from isonomy.stats.results import Result
 
-__all__ = ["CriticalDifference", "Friedman", "friedman", "friedman_nemenyi", "range_tail"]
+__all__ = ["CriticalDifference", "Friedman", "friedman", "friedman_nemenyi"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +32,8 @@ class Friedman:
 def friedman(values: ArrayLike) -> Friedman:
     """Test whether treatments differ over blocks, from their ranks within each block.
 
-    Equal to SciPy's ``friedmanchisquare``, for many tables in one call, with Iman and Davenport's
-    F beside it, which is less timid. A table with an undefined value is undefined, and so is one
+    SciPy's ``friedmanchisquare`` for many tables in one call, with Iman and Davenport's F beside
+    it, which rejects more often. A table with an undefined value is undefined, and so is one
     in which every block is tied throughout.
 
     Parameters
@@ -42,8 +43,8 @@ def friedman(values: ArrayLike) -> Friedman:
     Examples
     --------
     >>> table = [[0.90, 0.85, 0.80], [0.70, 0.72, 0.60], [0.95, 0.91, 0.90], [0.81, 0.80, 0.70]]
-    >>> found = friedman(table)
-    >>> round(float(found.statistic), 4), round(float(found.pvalue), 4), round(float(found.f_pvalue), 4)
+    >>> test = friedman(table)
+    >>> round(float(test.statistic), 4), round(float(test.pvalue), 4), round(float(test.f_pvalue), 4)
     (6.5, 0.0388, 0.0066)
 
     References
@@ -58,55 +59,26 @@ def friedman(values: ArrayLike) -> Friedman:
             f"{x.shape}: two treatments are compared by wilcoxon."
         )
     n, k = x.shape[-2:]
-    sums = rank(x).sum(axis=-2)
-    _, tied = sorted_ranks(np.sort(x, axis=-1))
-    ties = (tied**2 - 1.0).sum(axis=(-1, -2)) / (n * k * (k * k - 1.0))
-    away = 12.0 * ((sums - n * (k + 1) / 2.0) ** 2).sum(axis=-1) / (n * k * (k + 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        chi = away / (1.0 - ties)
+        chi, p = scipy.stats.friedmanchisquare(*np.moveaxis(x, -1, 0), axis=-1)
         f = (n - 1) * chi / (n * (k - 1) - chi)
     # full agreement of all blocks: rounding must not make the denominator negative
     f = np.where(np.isclose(chi, n * (k - 1), rtol=1e-12), np.inf, f)
+    f_p = np.where(np.isposinf(f), 0.0, fdtrc(k - 1.0, (k - 1.0) * (n - 1.0), f))
     why = reasons(
         (np.isnan(x).any(axis=(-1, -2)), "a value is NaN"),
-        (ties >= 1.0, "every block is tied throughout"),
+        ((np.diff(x, axis=-1) == 0).all(axis=(-1, -2)), "every block is tied throughout"),
     )
-    out = [
-        np.where(why == "", found, np.nan)[()]
-        for found in (
-            chi,
-            chdtrc(k - 1.0, chi),
-            f,
-            np.where(np.isposinf(f), 0.0, fdtrc(k - 1.0, (k - 1.0) * (n - 1.0), f)),
-        )
-    ]
-    return Friedman(out[0], out[1], out[2], out[3], why)
-
-
-def range_tail(q: ArrayLike, k: int) -> Floats:
-    """Give the probability that the range of ``k`` standard normal values is ``q`` or more.
-
-    Tukey's studentized range with known variance; what Nemenyi's test compares with.
-
-    Examples
-    --------
-    >>> round(float(range_tail(3.314493, 3)), 6)
-    0.05
-    """
-    width = np.asarray(q, dtype=np.float64)[..., None]
-    # the largest value lies at z, the others within q below it; smooth, so a plain sum converges
-    z = np.linspace(-9.0, 9.0, 721)
-    density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
-    inside = density * (ndtr(z) - ndtr(z - width)) ** (k - 1)
-    return np.asarray(np.clip(1.0 - k * inside.sum(axis=-1) * (z[1] - z[0]), 0.0, 1.0))[()]
+    chi, p, f, f_p = (np.where(why == "", part, np.nan)[()] for part in (chi, p, f, f_p))
+    return Friedman(chi, p, f, f_p, why)
 
 
 @dataclass(frozen=True, eq=False)
-class CriticalDifference:
+class CriticalDifference(Result):
     """Mean ranks of treatments, and how far apart two must lie to differ.
 
     ``labels``, ``mean_ranks`` and ``pvalues`` are in order of the mean rank, the best (1) first.
-    ``groups`` are the largest runs of treatments that cannot be told apart, as pairs (first, last)
+    ``groups`` are the largest runs of treatments that do not differ significantly, as pairs (first, last)
     of positions in that order: the bars of a critical difference diagram. They may overlap.
     """
 
@@ -117,17 +89,17 @@ class CriticalDifference:
     pvalues: Floats
     test: Friedman
     blocks: int
-    level: float
+    alpha: float
     larger_is_better: bool
     notes: tuple[str, ...]
 
     @property
     def differs(self) -> bool:
-        """Whether Iman and Davenport's test finds any difference at the level."""
-        return bool(self.test.f_pvalue < self.level)
+        """Whether Iman and Davenport's test finds any difference at ``alpha``."""
+        return bool(self.test.f_pvalue < self.alpha)
 
     def frame(self) -> pd.DataFrame:
-        """Give one row per treatment: mean rank, the groups it belongs to, p next to the best."""
+        """Return one row per treatment: mean rank, the groups it belongs to, p next to the best."""
         letters = [
             "".join(
                 chr(ord("a") + g) if g < 26 else f"({g + 1})"
@@ -145,16 +117,13 @@ class CriticalDifference:
             }
         )
 
-    def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False, float_format="{:.4f}".format)
-
 
 def friedman_nemenyi(
     values: ArrayLike,
     *,
     labels: Sequence[Hashable] | None = None,
     larger_is_better: bool = True,
-    level: float = 0.05,
+    alpha: float = 0.05,
 ) -> CriticalDifference:
     """Rank treatments within blocks and say which mean ranks differ (Friedman, then Nemenyi).
 
@@ -167,15 +136,15 @@ def friedman_nemenyi(
         The treatments' names.
     larger_is_better : bool
         Whether the largest value gets rank 1.
-    level : float
-        Level of the test; two mean ranks differ when they are the critical difference or more
+    alpha : float
+        Significance level; two mean ranks differ when they are the critical difference or more
         apart.
 
     Examples
     --------
     >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.5], [0.9, 0.8, 0.6], [0.7, 0.6, 0.5]]
-    >>> found = friedman_nemenyi(table, labels=["x", "y", "z"])
-    >>> found.labels, found.groups, round(found.critical_difference, 4)
+    >>> result = friedman_nemenyi(table, labels=["x", "y", "z"])
+    >>> result.labels, result.groups, round(result.critical_difference, 4)
     (('x', 'y', 'z'), ((0, 1), (1, 2)), 1.4823)
 
     References
@@ -183,7 +152,7 @@ def friedman_nemenyi(
     Nemenyi 1963, Distribution-free Multiple Comparisons; Demšar 2006, Statistical Comparisons of
     Classifiers over Multiple Data Sets.
     """
-    check_share("level", level)
+    check_share("alpha", alpha)
     if labels is None and hasattr(values, "columns"):
         labels = list(values.columns)
     x = floats(values, name="Values")
@@ -206,13 +175,14 @@ def friedman_nemenyi(
     order = np.argsort(means, kind="stable")
     means = means[order]
     unit = np.sqrt(k * (k + 1) / (6.0 * n))
-    quantile = float(brentq(lambda q: float(range_tail(q, k)) - level, 1e-6, 30.0))
-    critical = quantile / np.sqrt(2.0) * unit
+    # the range of k standard normal values: Tukey's studentized range with known variance
+    spread = scipy.stats.studentized_range(k, np.inf)
+    critical = float(spread.isf(alpha)) / np.sqrt(2.0) * unit
     apart = np.abs(means[:, None] - means[None, :])
-    pvalues = np.asarray(range_tail(np.sqrt(2.0) * apart / unit, k))
+    pvalues = np.clip(spread.sf(np.sqrt(2.0) * apart / unit), 0.0, 1.0)
     if test.reason:
         notes.append(f"Friedman's test is undefined: {test.reason}.")
-    elif not test.f_pvalue < level:
+    elif not test.f_pvalue < alpha:
         notes.append(
             f"Friedman's test finds no difference (p = {float(test.f_pvalue):.3g}): do not read "
             "pairs of mean ranks."
@@ -227,7 +197,7 @@ def friedman_nemenyi(
         pvalues,
         test,
         n,
-        level,
+        alpha,
         larger_is_better,
         tuple(notes),
     )

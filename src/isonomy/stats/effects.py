@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from isonomy.stats._samples import Floats, NanPolicy, Words, check_option, two_samples
-from isonomy.stats.ranks import pair_ranks
+from isonomy.stats.ranks import rank
 
 __all__ = ["EFFECT_SCALES", "a12", "cliffs_delta", "cohens_d", "effect_class", "hedges_g"]
 
@@ -20,14 +20,8 @@ EFFECT_SCALES: dict[str, tuple[float, float, float]] = {
 
 
 def _moments(values: Floats, nan: NanPolicy) -> tuple[Floats, Floats, Floats]:
-    """Give mean, unbiased variance and size along the last axis."""
-    if nan != "omit" or not np.isnan(values).any():
-        size = np.full(values.shape[:-1], float(values.shape[-1]))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = values.mean(axis=-1)
-            away = ((values - mean[..., None]) ** 2).sum(axis=-1)
-            return mean, away / (size - 1.0), size
-    known = ~np.isnan(values)
+    """Return mean, unbiased variance and size along the last axis."""
+    known = ~np.isnan(values) | (nan != "omit")
     size = known.sum(axis=-1).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(known, values, 0.0).sum(axis=-1) / size
@@ -42,7 +36,7 @@ def cohens_d(
     variance: Literal["average", "pooled"] = "average",
     nan: NanPolicy = "propagate",
 ) -> Floats:
-    """Give the difference of means in standard deviations, along the last axis.
+    """Return the difference of means in standard deviations, along the last axis.
 
     ``(mean(a) - mean(b)) / s`` with the unbiased variances. Of two constant samples it is infinite
     where they differ and undefined (NaN) where they do not; a sample of one value has no variance.
@@ -52,7 +46,7 @@ def cohens_d(
     a, b : array-like of shape (..., n) and (..., m)
         Samples; the leading axes broadcast.
     variance : {"average", "pooled"}
-        ``s²`` is the mean of the two variances (as the 17-method study has it), or weighted by
+        ``s²`` is the mean of the two variances (as some studies have it), or weighted by
         degrees of freedom. Samples of one size have both alike.
     nan : {"propagate", "omit", "raise"}
         What becomes of a cell with undefined values.
@@ -80,7 +74,7 @@ def cohens_d(
 
 
 def hedges_g(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Floats:
-    """Give Cohen's d with the pooled variance, corrected for its bias in small samples.
+    """Return Cohen's d with the pooled variance, corrected for its bias in small samples.
 
     The factor is the exact one, ``gamma(f/2) / (sqrt(f/2) gamma((f-1)/2))`` for ``f = n + m - 2``.
 
@@ -107,13 +101,15 @@ def hedges_g(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Flo
 def _pairs_above(a: ArrayLike, b: ArrayLike, nan: NanPolicy) -> tuple[Floats, Floats]:
     """Count pairs in which ``a`` is larger (ties as half), and all pairs; NaN where undefined."""
     first, second = two_samples(a, b, nan=nan)
-    above, _, n, m = pair_ranks(first, second)
-    hole = (n < first.shape[-1]) | (m < second.shape[-1])
-    return above, np.where(hole & (nan != "omit"), np.nan, n * m)
+    n, m = ((~np.isnan(side)).sum(axis=-1) for side in (first, second))
+    ranks = rank(np.concatenate([first, second], axis=-1))[..., : first.shape[-1]]
+    above = np.nansum(ranks, axis=-1) - n * (n + 1) / 2.0
+    undefined = (n < first.shape[-1]) | (m < second.shape[-1])
+    return above, np.where(undefined & (nan != "omit"), np.nan, n * m)
 
 
 def a12(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Floats:
-    """Give the probability that a value of ``a`` is larger than one of ``b``, ties as half.
+    """Return the probability that a value of ``a`` is larger than one of ``b``, ties as half.
 
     Vargha and Delaney's A, the common-language effect size: 0.5 where neither tends to be larger.
 
@@ -133,7 +129,7 @@ def a12(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Floats:
 
 
 def cliffs_delta(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Floats:
-    """Give how much more often a value of ``a`` is larger than one of ``b`` than smaller.
+    """Return how much more often a value of ``a`` is larger than one of ``b`` than smaller.
 
     From -1 (always smaller) to 1 (always larger), along the last axis; ``2 A - 1`` of :func:`a12`.
 

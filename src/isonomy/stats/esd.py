@@ -10,7 +10,7 @@ from scipy.special import chdtrc
 from isonomy.errors import InputError
 from isonomy.stats._samples import Floats, check_option, check_share, named_samples
 from isonomy.stats.effects import cliffs_delta, cohens_d
-from isonomy.stats.ranking import Ranking, between, divide, kruskal_wallis, make_ranking
+from isonomy.stats.ranking import Ranking, between, divide, kruskal, make_ranking
 
 __all__ = ["scott_knott_esd"]
 
@@ -24,7 +24,7 @@ def scott_knott_esd(
     larger_is_better: bool = True,
     version: Literal["parametric", "nonparametric", "original"] = "nonparametric",
     negligible: float | None = None,
-    level: float = 0.05,
+    alpha: float = 0.05,
 ) -> Ranking:
     """Group treatments so that groups differ by more than a negligible effect.
 
@@ -35,7 +35,7 @@ def scott_knott_esd(
     - ``parametric`` (ESD 2): sorted by means, cut by the sum of squares between the sides; a cut
       stands if any pair across it has a Cohen's d (pooled) that is not negligible.
     - ``original`` (ESD 1): sorted by means, cut by the sum of squares; a cut stands if Scott and
-      Knott's likelihood ratio test rejects at ``level``; then neighbouring groups whose values
+      Knott's likelihood ratio test rejects at ``alpha``; then neighbouring groups whose values
       together have a negligible Cohen's d are merged, from the first on. The logarithm that its
       authors take of skewed values first is left to the caller.
 
@@ -53,7 +53,7 @@ def scott_knott_esd(
     version : {"nonparametric", "parametric", "original"}
     negligible : float, optional
         Effect below which a difference is negligible: 0.147 for Cliff's delta, 0.2 for Cohen's d.
-    level : float
+    alpha : float
         Of the test in ``original``.
 
     Examples
@@ -69,8 +69,8 @@ def scott_knott_esd(
     Optimization); Scott and Knott 1974.
     """
     check_option("version of Scott-Knott ESD", version, _VERSIONS)
-    check_share("level", level)
-    names, samples, holes = named_samples(values, labels)
+    check_share("alpha", alpha)
+    names, samples, undefined = named_samples(values, labels)
     ranked = version == "nonparametric"
     if not ranked and not all(np.isfinite(sample).all() for sample in samples):
         raise InputError(
@@ -83,7 +83,7 @@ def scott_knott_esd(
     samples, centres = [samples[i] for i in order], centres[order]
     limit = negligible if negligible is not None else (0.147 if ranked else 0.2)
     if version == "original":
-        group = _merged(_likelihood(samples, centres, level), samples, limit)
+        group = _merged(_likelihood(samples, centres, alpha), samples, limit)
     else:
         table = np.full((len(samples), max(s.size for s in samples)), np.nan)
         for row, sample in zip(table, samples, strict=True):
@@ -98,7 +98,7 @@ def scott_knott_esd(
             if not ranked:
                 return between(centres, first, cut, end)
             sides = [np.concatenate(samples[i:j]) for i, j in ((first, cut), (cut, end))]
-            return kruskal_wallis(sides)[0]
+            return kruskal(sides)[0]
 
         group = divide(len(samples), gain, differ, seek=False)
     return make_ranking(
@@ -109,19 +109,19 @@ def scott_knott_esd(
         "median" if ranked else "mean",
         group,
         larger_is_better=larger_is_better,
-        holes=holes,
+        undefined=undefined,
     )
 
 
 def _pairs(table: Floats, *, ranked: bool) -> Floats:
-    """Give the size of the effect between every two treatments."""
+    """Return the size of the effect between every two treatments."""
     one, other = table[:, None, :], table[None, :, :]
     if ranked:
         return np.abs(cliffs_delta(one, other, nan="omit"))
     return np.abs(cohens_d(one, other, variance="pooled", nan="omit"))
 
 
-def _likelihood(samples: Sequence[Floats], centres: Floats, level: float) -> NDArray[np.int64]:
+def _likelihood(samples: Sequence[Floats], centres: Floats, alpha: float) -> NDArray[np.int64]:
     """Group by Scott and Knott's own test on the means."""
     free = float(sum(s.size - 1 for s in samples))
     within = sum(float(((s - s.mean()) ** 2).sum()) for s in samples) / free
@@ -132,12 +132,12 @@ def _likelihood(samples: Sequence[Floats], centres: Floats, level: float) -> NDA
         return between(centres, first, cut, end)
 
     def differ(first: int, cut: int, end: int) -> bool:
-        mine = centres[first:end]
-        variance = (((mine - mine.mean()) ** 2).sum() + free * noise) / (mine.size + free)
+        part = centres[first:end]
+        variance = (((part - part.mean()) ** 2).sum() + free * noise) / (part.size + free)
         if variance <= 0:
             return False
         ratio = np.pi / (2.0 * (np.pi - 2.0)) * between(centres, first, cut, end) / variance
-        return bool(chdtrc(mine.size / (np.pi - 2.0), ratio) < level)
+        return bool(chdtrc(part.size / (np.pi - 2.0), ratio) < alpha)
 
     return divide(len(samples), gain, differ, seek=False)
 

@@ -4,22 +4,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from isonomy.errors import InputError
+from isonomy.stats._samples import Floats, check_share
 
 __all__ = ["percentile_interval", "quantile_along", "wilson_interval"]
 
-Floats = NDArray[np.float64]
-
-
-def _check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must lie between 0 and 1; got {level!r} (0.95 is 95 per cent).")
-
 
 def wilson_interval(
-    share: ArrayLike, rows: ArrayLike, *, level: float = 0.95
+    share: ArrayLike, rows: ArrayLike, *, confidence: float = 0.95
 ) -> tuple[Floats, Floats]:
-    """Give Wilson's score interval of a proportion, for arrays of them.
+    """Return Wilson's score interval of a proportion, for arrays of them.
 
     Parameters
     ----------
@@ -27,8 +20,8 @@ def wilson_interval(
         Observed proportions.
     rows : array-like
         How many observations each rests on; with weights, Kish's effective number.
-    level : float
-        Confidence level.
+    confidence : float
+        How often such intervals hold the truth.
 
     Examples
     --------
@@ -40,9 +33,9 @@ def wilson_interval(
     ----------
     Wilson 1927, Probable Inference, the Law of Succession, and Statistical Inference.
     """
-    _check_level(level)
+    check_share("confidence", confidence)
     p, n = np.asarray(share, dtype=np.float64), np.asarray(rows, dtype=np.float64)
-    z = float(ndtri(0.5 + level / 2))
+    z = float(ndtri(0.5 + confidence / 2))
     with np.errstate(invalid="ignore", divide="ignore"):
         shrink = 1.0 + z**2 / n
         middle = (p + z**2 / (2 * n)) / shrink
@@ -53,28 +46,28 @@ def wilson_interval(
 
 
 def percentile_interval(
-    samples: ArrayLike, *, level: float = 0.95, axis: int = 0
+    samples: ArrayLike, *, confidence: float = 0.95, axis: int = 0
 ) -> tuple[Floats, Floats]:
-    """Give the central interval of resampled values, undefined ones (NaN) left out.
+    """Return the central interval of resampled values, undefined ones (NaN) left out.
 
     Infinite values (a ratio over 0) keep their place in the order.
 
     Examples
     --------
-    >>> low, high = percentile_interval(np.arange(101.0), level=0.9)
+    >>> low, high = percentile_interval(np.arange(101.0), confidence=0.9)
     >>> round(float(low), 6), round(float(high), 6)
     (5.0, 95.0)
     """
-    _check_level(level)
+    check_share("confidence", confidence)
     values = np.asarray(samples, dtype=np.float64)
     ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)  # NaN goes last
     known = np.sum(~np.isnan(ordered), axis=-1)
-    low, high = (quantile_along(ordered, known, q) for q in (0.5 - level / 2, 0.5 + level / 2))
-    return low, high
+    half = confidence / 2
+    return quantile_along(ordered, known, 0.5 - half), quantile_along(ordered, known, 0.5 + half)
 
 
 def quantile_along(ordered: Floats, known: NDArray[np.intp], q: ArrayLike) -> Floats:
-    """Give one quantile of each row of sorted values, of which the first ``known`` are defined.
+    """Return one quantile of each row of sorted values, of which the first ``known`` are defined.
 
     Linear between neighbours, as NumPy's; infinite values keep their place in the order.
 

@@ -1,6 +1,9 @@
-"""Many tests at once: p-values adjusted so that a level holds for all of them."""
+"""Many tests at once: p-values adjusted so that alpha holds for all of them."""
+
+from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
 from isonomy.errors import InputError
@@ -9,34 +12,36 @@ from isonomy.stats._samples import Floats, floats
 __all__ = ["benjamini_hochberg", "benjamini_yekutieli", "holm"]
 
 
-def _adjust(pvalues: ArrayLike, axis: int | None, kind: str) -> Floats:
+def _adjust(pvalues: ArrayLike, axis: int | None, rule: Callable[[Floats], Floats]) -> Floats:
+    """Apply a rule to the defined p-values of each family."""
     p = floats(pvalues, name="p-values")
     if ((p < 0) | (p > 1)).any():
         raise InputError(
             f"p-values must lie between 0 and 1; the extremes are {np.nanmin(p):g} and "
             f"{np.nanmax(p):g}."
         )
-    line = p.reshape(-1) if axis is None else np.moveaxis(p, axis, -1)
-    order = np.argsort(line, axis=-1, kind="stable")  # NaN last
-    ordered = np.take_along_axis(line, order, axis=-1)
-    known = ~np.isnan(ordered)
-    size = known.sum(axis=-1, keepdims=True).astype(np.float64)
-    place = np.arange(1.0, ordered.shape[-1] + 1.0)
-    if kind == "holm":
-        raised = np.maximum.accumulate(np.where(known, ordered * (size - place + 1), 0.0), axis=-1)
-    else:
-        if kind == "by":
-            size = size * np.where(known, 1.0 / place, 0.0).sum(axis=-1, keepdims=True)
-        raised = np.where(known, ordered * (size / place), np.inf)[..., ::-1]
-        raised = np.minimum.accumulate(raised, axis=-1)[..., ::-1]
-    out = np.empty_like(line)
-    adjusted = np.where(known, np.minimum(raised, 1.0), np.nan)
-    np.put_along_axis(out, order, adjusted, axis=-1)
-    return out.reshape(p.shape) if axis is None else np.moveaxis(out, -1, axis)
+
+    def family(line: Floats) -> Floats:
+        out = line.copy()
+        known = ~np.isnan(line)
+        if known.any():
+            out[known] = rule(line[known])
+        return out
+
+    if axis is None or not p.size:
+        return family(p.reshape(-1)).reshape(p.shape)
+    return np.asarray(np.apply_along_axis(family, axis, p))
+
+
+def _holm(p: Floats) -> Floats:
+    order = np.argsort(p, kind="stable")
+    out = np.empty_like(p)
+    out[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0.0, -1.0))
+    return np.minimum(out, 1.0)
 
 
 def holm(pvalues: ArrayLike, *, axis: int | None = None) -> Floats:
-    """Adjust p-values by Holm's step-down rule: no false rejection at all, with its level.
+    """Adjust p-values by Holm's step-down rule, which bounds the chance of any false rejection.
 
     Holds whatever the dependence between the tests, and is never worse than Bonferroni's rule.
 
@@ -56,13 +61,14 @@ def holm(pvalues: ArrayLike, *, axis: int | None = None) -> Floats:
     ----------
     Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure.
     """
-    return _adjust(pvalues, axis, "holm")
+    return _adjust(pvalues, axis, _holm)
 
 
 def benjamini_hochberg(pvalues: ArrayLike, *, axis: int | None = None) -> Floats:
-    """Adjust p-values so that a level bounds the expected share of false rejections.
+    """Adjust p-values so that alpha bounds the expected share of false rejections.
 
-    Holds for independent tests and for positively dependent ones. Parameters as in :func:`holm`.
+    Holds for independent tests and for positively dependent ones; SciPy's
+    ``false_discovery_control``, with undefined p-values left out. Parameters as in :func:`holm`.
 
     Examples
     --------
@@ -73,7 +79,7 @@ def benjamini_hochberg(pvalues: ArrayLike, *, axis: int | None = None) -> Floats
     ----------
     Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
     """
-    return _adjust(pvalues, axis, "bh")
+    return _adjust(pvalues, axis, lambda p: scipy.stats.false_discovery_control(p, method="bh"))
 
 
 def benjamini_yekutieli(pvalues: ArrayLike, *, axis: int | None = None) -> Floats:
@@ -90,4 +96,4 @@ def benjamini_yekutieli(pvalues: ArrayLike, *, axis: int | None = None) -> Float
     ----------
     Benjamini and Yekutieli 2001, The Control of the False Discovery Rate under Dependency.
     """
-    return _adjust(pvalues, axis, "by")
+    return _adjust(pvalues, axis, lambda p: scipy.stats.false_discovery_control(p, method="by"))

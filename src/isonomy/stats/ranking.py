@@ -7,20 +7,20 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc
 
 from isonomy.stats._samples import Floats, check_option, check_share, named_samples
 from isonomy.stats.effects import cliffs_delta
-from isonomy.stats.ranks import sorted_ranks
+from isonomy.stats.results import Result
 
-__all__ = ["Ranking", "between", "divide", "kruskal_wallis", "make_ranking", "scott_knott"]
+__all__ = ["Ranking", "between", "divide", "kruskal", "make_ranking", "scott_knott"]
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
-    """Treatments in groups that differ: rank 1 is the best, equal ranks are not told apart.
+class Ranking(Result):
+    """Treatments in groups that differ: rank 1 is the best, equal ranks do not differ.
 
     All arrays are in order of the ranks, then of the centres (``centre`` names which: median or
     mean).
@@ -36,19 +36,19 @@ class Ranking:
     notes: tuple[str, ...]
 
     def __getitem__(self, label: Any) -> int:
-        """Give the rank of one treatment."""
+        """Return the rank of one treatment."""
         return int(self.ranks[self.labels.index(label)])
 
     @property
     def groups(self) -> tuple[tuple[Any, ...], ...]:
-        """Give the labels of each rank, the best first."""
+        """The labels of each rank, the best first."""
         return tuple(
             tuple(name for name, r in zip(self.labels, self.ranks, strict=True) if r == at)
             for at in range(1, int(self.ranks.max(initial=0)) + 1)
         )
 
     def frame(self) -> pd.DataFrame:
-        """Give one row per treatment: rank, centre and number of values."""
+        """Return one row per treatment: rank, centre and number of values."""
         return pd.DataFrame(
             {
                 "rank": self.ranks,
@@ -58,9 +58,6 @@ class Ranking:
             }
         )
 
-    def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False, float_format="{:.4f}".format)
-
 
 def divide(
     size: int,
@@ -69,7 +66,7 @@ def divide(
     *,
     seek: bool,
 ) -> NDArray[np.int64]:
-    """Cut sorted treatments in two again and again; give each one's group, from 0.
+    """Cut sorted treatments in two again and again; return the group of each, from 0.
 
     Parameters
     ----------
@@ -100,39 +97,26 @@ def divide(
 
 
 def between(centres: Floats, first: int, cut: int, end: int) -> float:
-    """Give the sum of squares between two runs of treatments' centres."""
+    """Return the sum of squares between two runs of treatments' centres."""
     low, high = centres[first:cut], centres[cut:end]
     share = low.size * high.size / (low.size + high.size)
     with np.errstate(invalid="ignore"):  # two infinite sides: NaN, which no cut wins with
         return float(share * (low.mean() - high.mean()) ** 2)
 
 
-def kruskal_wallis(samples: Sequence[Floats]) -> tuple[float, float]:
-    """Give the statistic and p-value of Kruskal and Wallis's test, corrected for ties.
-
-    Equal to SciPy's ``kruskal``; 0 and 1 where all values are equal.
+def kruskal(samples: Sequence[Floats]) -> tuple[float, float]:
+    """Return SciPy's statistic and p-value of Kruskal and Wallis; 0 and 1 where all are equal.
 
     Examples
     --------
-    >>> h, p = kruskal_wallis([np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])])
+    >>> h, p = kruskal([np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])])
     >>> round(h, 4), round(p, 4)
     (3.8571, 0.0495)
     """
-    every = np.concatenate(samples)
-    sizes = np.array([sample.size for sample in samples], dtype=np.float64)
-    ordered, order = np.sort(every), np.argsort(every)
-    mean_rank, tied = sorted_ranks(ordered)
-    ranks = np.empty_like(mean_rank)
-    ranks[order] = mean_rank
-    n = float(every.size)
-    room = 1.0 - float((tied**2 - 1.0).sum()) / (n * (n * n - 1.0))
-    if room <= 0:
+    if len({value for sample in samples for value in (sample.min(), sample.max())}) == 1:
         return 0.0, 1.0
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
-    sums = np.add.reduceat(ranks, starts)
-    away = 12.0 / (n * (n + 1.0)) * float(((sums - sizes * (n + 1.0) / 2.0) ** 2 / sizes).sum())
-    h = away / room
-    return h, float(chdtrc(sizes.size - 1.0, h))
+    statistic, p = scipy.stats.kruskal(*samples)
+    return float(statistic), float(p)
 
 
 def make_ranking(
@@ -144,12 +128,12 @@ def make_ranking(
     group: NDArray[np.int64],
     *,
     larger_is_better: bool,
-    holes: int,
+    undefined: int,
 ) -> Ranking:
     """Turn groups of treatments, sorted by rising centres, into ranks with the best first."""
     ranks = group.max(initial=0) - group + 1 if larger_is_better else group + 1
     order = np.arange(len(names))[::-1] if larger_is_better else np.arange(len(names))
-    notes = (f"{holes} undefined values were left out.",) if holes else ()
+    notes = (f"{undefined} undefined values were left out.",) if undefined else ()
     return Ranking(
         method,
         tuple(names[i] for i in order),
@@ -163,14 +147,14 @@ def make_ranking(
 
 
 def _median(values: Floats, *, upper: bool) -> float:
-    """Give the median; of an even number, as published, the upper of the two in the middle."""
+    """Return the median; of an even number, as published, the upper of the two in the middle."""
     if upper:
         return float(np.partition(values, values.size // 2)[values.size // 2])
     return float(np.median(values))
 
 
 def _welch(low: Floats, high: Floats) -> Floats:
-    """Give Welch's t of ``high`` over ``low`` along the last axis; undivided without spread."""
+    """Return Welch's t of ``high`` over ``low`` along the last axis; undivided without spread."""
     gap = high.mean(axis=-1) - low.mean(axis=-1)
     spread = low.var(axis=-1, ddof=1) / low.shape[-1] + high.var(axis=-1, ddof=1) / high.shape[-1]
     out: Floats = np.where(spread > 0, gap / np.sqrt(np.where(spread > 0, spread, 1.0)), gap)
@@ -180,7 +164,7 @@ def _welch(low: Floats, high: Floats) -> Floats:
 def _shifted_bootstrap(
     low: Floats, high: Floats, resamples: int, rng: Generator, *, both_sides: bool
 ) -> float:
-    """Give the share of resamples, both samples moved to one mean, that lie further apart.
+    """Return the share of resamples, both samples moved to one mean, that lie further apart.
 
     NaN where a value is infinite: there is no mean to move to.
     """
@@ -205,7 +189,7 @@ def scott_knott(
     larger_is_better: bool = False,
     negligible: float = 0.147,
     resamples: int = 500,
-    level: float = 0.05,
+    alpha: float = 0.05,
     protocol: Literal["as_published", "corrected"] = "as_published",
     random_state: Any = 0,
 ) -> Ranking:
@@ -226,7 +210,7 @@ def scott_knott(
         Whether rank 1 is the highest group; the groups themselves do not change.
     negligible : float
         Cliff's delta up to which sides are alike.
-    resamples, level : int, float
+    resamples, alpha : int, float
         Of the bootstrap.
     protocol : {"as_published", "corrected"}
         As published (the script that software engineers share): the median of an even number of
@@ -239,13 +223,13 @@ def scott_knott(
         of squares between the sides' medians of treatments (Scott and Knott's own), a bootstrap
         in both directions, and sides differ if *both* say so.
     random_state : int, Generator or None
-        Of the bootstrap. The script had none: near the level its groups changed from run to run.
+        Of the bootstrap. The script had none: near alpha its groups changed from run to run.
 
     Examples
     --------
     >>> a, c = [1.0, 2.0, 3.0, 2.0, 4.0], [7.0, 8.0, 9.0, 8.0, 6.0]
-    >>> found = scott_knott({"a": a, "b": a[::-1], "c": c, "d": c})
-    >>> found.groups, found["d"]
+    >>> ranking = scott_knott({"a": a, "b": a[::-1], "c": c, "d": c})
+    >>> ranking.groups, ranking["d"]
     ((('a', 'b'), ('c', 'd')), 2)
 
     References
@@ -255,8 +239,8 @@ def scott_knott(
     Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 16.2.
     """
     check_option("protocol", protocol, ("as_published", "corrected"))
-    check_share("level", level)
-    names, samples, holes = named_samples(values, labels)
+    check_share("alpha", alpha)
+    names, samples, undefined = named_samples(values, labels)
     rng = np.random.default_rng(random_state)
     published = protocol == "as_published"
     centres = np.array([_median(sample, upper=published) for sample in samples])
@@ -282,7 +266,7 @@ def scott_knott(
 
     @cache
     def varied(first: int, end: int) -> bool:
-        return kruskal_wallis(samples[first:end])[1] < level
+        return kruskal(samples[first:end])[1] < alpha
 
     def differ(first: int, cut: int, end: int) -> bool:
         if not published and not varied(first, end):
@@ -292,7 +276,7 @@ def scott_knott(
         if large == published:  # the bootstrap could not change the verdict
             return large
         p = _shifted_bootstrap(low, high, resamples, rng, both_sides=not published)
-        return p < level
+        return p < alpha
 
     return make_ranking(
         f"scott_knott({protocol})",
@@ -302,5 +286,5 @@ def scott_knott(
         "median",
         divide(len(samples), gain, differ, seek=True),
         larger_is_better=larger_is_better,
-        holes=holes,
+        undefined=undefined,
     )

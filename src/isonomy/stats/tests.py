@@ -1,13 +1,13 @@
-"""Tests on many pairs of samples at once: Mann-Whitney U and Spearman's correlation."""
+"""Tests on many pairs of samples at once: Mann-Whitney U, Wilcoxon and Spearman's correlation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, stdtr
+from scipy.special import stdtr
 
 from isonomy.errors import InputError
 from isonomy.stats._samples import (
@@ -15,24 +15,30 @@ from isonomy.stats._samples import (
     Floats,
     NanPolicy,
     Words,
+    broadcast,
     check_option,
     floats,
+    portions,
     reasons,
     two_samples,
 )
-from isonomy.stats.ranks import pair_ranks, rank
+from isonomy.stats.ranks import rank
 
-__all__ = ["ALTERNATIVES", "METHODS", "Spearman", "Tested", "mann_whitney", "spearman"]
+__all__ = ["Spearman", "Tested", "mann_whitney", "spearman", "wilcoxon"]
 
-ALTERNATIVES = ("two-sided", "less", "greater")
-METHODS = ("auto", "asymptotic", "exact")
-_SMALL = 8
-"""Up to this size of the smaller sample SciPy too prefers the exact distribution."""
+Method = Literal["auto", "asymptotic", "exact"]
+_ALTERNATIVES = ("two-sided", "less", "greater")
+_METHODS = ("auto", "asymptotic", "exact")
+_ZEROS = {"drop": "wilcox", "pratt": "pratt", "split": "zsplit"}
+_SMALL, _SMALL_PAIRED, _SMALL_TIED = 8, 50, 13
+"""Up to these sizes SciPy too prefers exact distributions; the last two of paired differences."""
+_CELLS = 1 << 22
+"""Numbers held at once while distributions of tied cells are built."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """What a test says of every cell: its statistic and p-value; unpacks as these two.
+    """Statistic and p-value of every cell; unpacks as these two.
 
     ``reason`` says why a cell is NaN; it is the empty text elsewhere.
     """
@@ -57,20 +63,9 @@ class Spearman:
         return iter((self.correlation, self.pvalue))
 
 
-@lru_cache(maxsize=64)
-def _u_tail(n: int, m: int) -> Floats:
-    """Give P(U >= u) for u = 0 ... n m when nothing is tied and the samples are alike."""
-    # p(n, m) = m / (n + m) p(n, m - 1) + n / (n + m) p(n - 1, m) moved by m: the largest of all
-    # values belongs to the second or to the first sample
-    rows = [np.ones(1) for _ in range(m + 1)]
-    for i in range(1, n + 1):
-        rows[0] = np.ones(1)
-        for j in range(1, m + 1):
-            new = np.zeros(i * j + 1)
-            new[: i * (j - 1) + 1] += j / (i + j) * rows[j - 1]
-            new[j:] += i / (i + j) * rows[j]
-            rows[j] = new
-    return np.cumsum(rows[m][::-1])[::-1]
+def _tied(values: Floats) -> Floats:
+    """Return which rows hold equal values."""
+    return np.asarray((np.diff(np.sort(values, axis=-1), axis=-1) == 0).any(axis=-1))
 
 
 def mann_whitney(
@@ -79,13 +74,13 @@ def mann_whitney(
     *,
     alternative: Alternative = "two-sided",
     continuity: bool = True,
-    method: Literal["auto", "asymptotic", "exact"] = "auto",
+    method: Method = "auto",
     nan: NanPolicy = "propagate",
 ) -> Tested:
     """Test along the last axis whether one of two samples tends to be larger.
 
-    Thousands of pairs in one call, each equal to SciPy's ``mannwhitneyu(a, b)``. The statistic
-    counts the pairs in which ``a`` is larger, ties as half.
+    SciPy's ``mannwhitneyu``, with the method chosen and undefined values treated cell by cell. The
+    statistic counts the pairs in which ``a`` is larger, ties as half.
 
     Parameters
     ----------
@@ -115,38 +110,165 @@ def mann_whitney(
     Mann and Whitney 1947, On a Test of Whether one of Two Random Variables is Stochastically
     Larger than the Other.
     """
-    check_option("alternative", alternative, ALTERNATIVES)
-    check_option("method", method, METHODS)
+    check_option("alternative", alternative, _ALTERNATIVES)
+    check_option("method", method, _METHODS)
     first, second = two_samples(a, b, nan=nan)
-    above, ties, n, m = pair_ranks(first, second)
-    pairs, total = n * m, n + m
-    if alternative == "two-sided":
-        far, sides = np.maximum(above, pairs - above), 2.0
-    else:
-        far, sides = (above if alternative == "greater" else pairs - above), 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt(pairs / 12.0 * ((total + 1) - ties / (total * (total - 1))))
-        away = far - pairs / 2.0 - (0.5 if continuity else 0.0)
-        p = np.asarray(np.clip(sides * ndtr(-away / spread), 0.0, 1.0))
+    lead = first.shape[:-1]
+    samples = [side.reshape(-1, side.shape[-1]) for side in (first, second)]
+    known = np.minimum(*((~np.isnan(side)).sum(axis=-1) for side in samples))
+    whole = ~np.any([np.isnan(side).any(axis=-1) for side in samples], axis=0)
+    statistic, p = np.full((2, len(whole)), np.nan)
+    tied = np.zeros(len(whole), dtype=bool)
+    for cells, (x, y) in portions(samples, paired=False, nan=nan):
+        small = method == "exact" or (method == "auto" and min(x.shape[-1], y.shape[-1]) <= _SMALL)
+        tied[cells] = _tied(np.concatenate([x, y], axis=-1)) if small else True
+        for rows, how in ((tied[cells], "asymptotic"), (~tied[cells], "exact")):
+            if rows.any():
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    statistic[cells[rows]], p[cells[rows]] = scipy.stats.mannwhitneyu(
+                        x[rows],
+                        y[rows],
+                        use_continuity=continuity,
+                        alternative=alternative,
+                        axis=-1,
+                        method=how,
+                    )
     # without continuity equal constants are 0 / 0: nothing speaks for a difference
-    p = np.where((spread == 0) & (away == 0), 1.0, p)
-    free = ties == 0
-    if method != "asymptotic":
-        wanted = free & (np.minimum(n, m) > 0)
-        if method == "auto":
-            wanted = wanted & (np.minimum(n, m) <= _SMALL)
-        for i, j in {(int(i), int(j)) for i, j in zip(n[wanted], m[wanted], strict=True)}:
-            here = wanted & (n == i) & (m == j)
-            p[here] = np.minimum(sides * _u_tail(i, j)[np.asarray(far)[here].astype(np.intp)], 1.0)
-    hole = (n < first.shape[-1]) | (m < second.shape[-1]) if nan != "omit" else np.False_
+    p = np.where(np.isnan(p) & ~np.isnan(statistic), 1.0, p)
     why = reasons(
-        (hole, "a value is NaN"),
-        ((n == 0) | (m == 0), "no value is left"),
-        (~free if method == "exact" else np.zeros_like(free), "ties have no exact distribution"),
+        (~whole & (nan != "omit"), "a value is NaN"),
+        (known == 0, "no value is left"),
+        (tied & (method == "exact"), "ties have no exact distribution"),
     )
-    return Tested(
-        np.where(hole | (pairs == 0), np.nan, above)[()], np.where(why == "", p, np.nan)[()], why
+    p = np.where(why == "", p, np.nan)
+    return Tested(statistic.reshape(lead)[()], p.reshape(lead)[()], why.reshape(lead)[()])
+
+
+def wilcoxon(
+    a: ArrayLike,
+    b: ArrayLike | None = None,
+    *,
+    zeros: Literal["drop", "pratt", "split"] = "drop",
+    alternative: Alternative = "two-sided",
+    continuity: bool = False,
+    method: Method = "auto",
+    nan: NanPolicy = "propagate",
+) -> Tested:
+    """Test along the last axis whether paired differences lie around 0.
+
+    SciPy's ``wilcoxon``, with the method chosen and undefined values treated cell by cell. The
+    statistic is the smaller sum of ranks, or with a one-sided alternative that of the positive
+    differences.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (..., n)
+        Paired samples, the leading axes broadcast; without ``b``, ``a`` holds the differences.
+    zeros : {"drop", "pratt", "split"}
+        Pairs without a difference are left out; or ranked and then left out; or ranked and half
+        counted on each side (SciPy's ``wilcox``, ``pratt`` and ``zsplit``).
+    alternative : {"two-sided", "less", "greater"}
+        What ``a`` is, next to ``b``, when the test rejects.
+    continuity : bool
+        Whether the normal approximation is corrected for continuity. Ties always are.
+    method : {"auto", "asymptotic", "exact"}
+        ``auto`` is exact for up to 50 pairs without ties and zeros and up to 13 with them, else
+        the normal approximation. ``exact`` with ties or zeros goes through all signs of the ranks
+        at hand, for any number of pairs (SciPy rounds instead).
+    nan : {"propagate", "omit", "raise"}
+        What becomes of a cell with undefined differences: it is undefined, those pairs are left
+        out, or an error.
+
+    Notes
+    -----
+    Where all differences are 0 the p-value is 1, the exact one: whatever the signs, the sum of
+    ranks is the same. SciPy says so up to 13 pairs and NaN beyond.
+
+    Examples
+    --------
+    >>> statistic, p = wilcoxon([0.81, 0.83, 0.79, 0.86, 0.84], [0.80, 0.80, 0.81, 0.81, 0.80])
+    >>> float(statistic), float(p)
+    (2.0, 0.1875)
+
+    References
+    ----------
+    Wilcoxon 1945, Individual Comparisons by Ranking Methods; Pratt 1959, Remarks on Zeros and
+    Ties in the Wilcoxon Signed Rank Procedures.
+    """
+    check_option("treatment of zeros", zeros, tuple(_ZEROS))
+    check_option("alternative", alternative, _ALTERNATIVES)
+    check_option("method", method, _METHODS)
+    d = floats(a, nan=nan)
+    if b is not None:
+        other = floats(b, nan=nan)
+        if not d.ndim or not other.ndim or d.shape[-1] != other.shape[-1]:
+            raise InputError(
+                "Paired samples must have one length; they have shapes "
+                f"{d.shape} and {other.shape}."
+            )
+        with np.errstate(invalid="ignore"):  # both infinite: no difference to speak of
+            d = np.subtract(*broadcast(d, other))
+    if not d.ndim or not d.shape[-1]:
+        raise InputError("There must be one pair or more; there is none.")
+    lead = d.shape[:-1]
+    d = d.reshape(-1, d.shape[-1])
+    statistic, p = np.full((2, len(d)), np.nan)
+
+    def by_scipy(x: Floats, how: str) -> tuple[Floats, Floats]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return scipy.stats.wilcoxon(  # type: ignore[no-any-return]
+                x,
+                zero_method=_ZEROS[zeros],
+                correction=continuity,
+                alternative=alternative,
+                method=how,
+                axis=-1,
+            )
+
+    for cells, (x,) in portions([d], paired=True, nan=nan):
+        pairs = x.shape[-1]
+        statistic[cells], p[cells] = by_scipy(x, "asymptotic")
+        if method == "exact" or (method == "auto" and pairs <= _SMALL_PAIRED):
+            tied = _tied(np.abs(x)) | (x == 0).any(axis=-1)
+            if not tied.all():
+                p[cells[~tied]] = by_scipy(x[~tied], "exact")[1]
+            if tied.any() and (method == "exact" or pairs <= _SMALL_TIED):
+                p[cells[tied]] = _by_signs(x[tied], zeros, alternative)
+        p[cells] = np.where((x == 0).all(axis=-1), 1.0, p[cells])
+    undefined = np.isnan(d)
+    why = reasons(
+        (undefined.any(axis=-1) & (nan != "omit"), "a value is NaN"),
+        (undefined.all(axis=-1), "no pair is left"),
     )
+    return Tested(statistic.reshape(lead)[()], p.reshape(lead)[()], why.reshape(lead)[()])
+
+
+def _by_signs(d: Floats, zeros: str, alternative: str) -> Floats:
+    """Return exact p-values given the ranks at hand, tied or not: every sign is a fair coin.
+
+    SciPy has no such distribution: it goes through all signs one by one, or rounds.
+    """
+    ranks = rank(np.where(d == 0, np.nan, np.abs(d)) if zeros == "drop" else np.abs(d))
+    # mean ranks are halves at most, Pratt's too: twice a rank is a whole number
+    steps = np.rint(2.0 * np.where(d == 0, 0.0, ranks)).astype(np.intp)
+    observed = np.where(d > 0, steps, 0).sum(axis=-1)
+    width = int(steps.sum(axis=-1).max(initial=0)) + 1
+    upper, lower = np.empty((2, len(d)))
+    places = np.arange(width)
+    chunk = max(1, _CELLS // width)
+    for start in range(0, len(d), chunk):
+        part = slice(start, start + chunk)
+        p = np.zeros((steps[part].shape[0], width))
+        p[:, 0] = 1.0
+        for step in steps[part].T:
+            source = places[None, :] - step[:, None]
+            moved = np.take_along_axis(p, np.maximum(source, 0), axis=1)
+            p = (p + np.where(source >= 0, moved, 0.0)) / 2.0
+        upper[part] = np.where(places >= observed[part, None], p, 0.0).sum(axis=1)
+        lower[part] = np.where(places <= observed[part, None], p, 0.0).sum(axis=1)
+    if alternative == "two-sided":
+        return np.minimum(2.0 * np.minimum(upper, lower), 1.0)
+    return upper if alternative == "greater" else lower
 
 
 def spearman(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Spearman:
@@ -174,7 +296,6 @@ def spearman(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Spe
             f"A rank correlation needs three pairs or more; got {x.shape[-1] if x.ndim else 1}."
         )
     known = ~(np.isnan(x) | np.isnan(y))
-    hole = ~known.all(axis=-1)
     n = known.sum(axis=-1)
     x, y = (rank(np.where(known, side, np.nan)) for side in (x, y))
     middle = (n[..., None] + 1) / 2.0
@@ -185,7 +306,7 @@ def spearman(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Spe
         t = np.abs(r) * np.sqrt((n - 2) / ((1.0 + r) * (1.0 - r)))
         p = 2.0 * stdtr(np.maximum(n - 2, 1), -t)
     why = reasons(
-        (hole & (nan != "omit"), "a value is NaN"),
+        (~known.all(axis=-1) & (nan != "omit"), "a value is NaN"),
         (n < 3, "fewer than three pairs are left"),
         (np.isnan(r), "a sample is constant"),
     )

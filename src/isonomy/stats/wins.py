@@ -13,8 +13,8 @@ from isonomy.errors import InputError
 from isonomy.stats._samples import Floats, check_labels, check_option, check_share, floats
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.multiple import benjamini_hochberg, holm
-from isonomy.stats.paired import wilcoxon
-from isonomy.stats.tests import mann_whitney
+from isonomy.stats.results import Result
+from isonomy.stats.tests import mann_whitney, wilcoxon
 
 __all__ = ["WinTieLoss", "win_tie_loss"]
 
@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class WinTieLoss:
+class WinTieLoss(Result):
     """Blocks in which the treatment of a row wins, ties or is undefined next to a column's.
 
     Losses are the transposed wins.
@@ -37,36 +37,26 @@ class WinTieLoss:
 
     @property
     def losses(self) -> Counts:
-        """Give the blocks in which the treatment of a row loses."""
+        """The blocks in which the treatment of a row loses."""
         return self.wins.T
 
     def frame(self, reference: Any = None) -> pd.DataFrame:
-        """Give wins, ties and losses of each treatment: over all others, or next to one.
+        """Return wins, ties and losses of each treatment, against all others or against one.
 
         Sorted by wins less losses.
         """
         parts = {"win": self.wins, "tie": self.ties, "loss": self.losses}
         parts["undefined"] = self.undefined
         if reference is None:
-            rows = list(range(len(self.labels)))
             counted = {name: part.sum(axis=1) for name, part in parts.items()}
+        elif reference in self.labels:
+            counted = {name: part[:, self.labels.index(reference)] for name, part in parts.items()}
         else:
-            if reference not in self.labels:
-                raise unknown_name("treatment", reference, self.labels)
-            at = self.labels.index(reference)
-            rows = [i for i in range(len(self.labels)) if i != at]
-            counted = {name: part[:, at] for name, part in parts.items()}
-        table = pd.DataFrame(
-            {
-                "treatment": [self.labels[i] for i in rows],
-                **{name: part[rows] for name, part in counted.items()},
-            }
-        )
+            raise unknown_name("treatment", reference, self.labels)
+        table = pd.DataFrame({"treatment": list(self.labels)} | counted)
+        table = table[[reference is None or label != reference for label in self.labels]]
         score = table["win"] - table["loss"]
         return table.iloc[np.argsort(-score.to_numpy(), kind="stable")].reset_index(drop=True)
-
-    def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False)
 
 
 def win_tie_loss(
@@ -75,7 +65,7 @@ def win_tie_loss(
     labels: Sequence[Hashable] | None = None,
     larger_is_better: bool = True,
     test: Literal["mann_whitney", "wilcoxon"] | None = "mann_whitney",
-    level: float = 0.05,
+    alpha: float = 0.05,
     adjust: Literal["holm", "benjamini_hochberg"] | None = None,
     negligible: float = 0.0,
 ) -> WinTieLoss:
@@ -92,8 +82,8 @@ def win_tie_loss(
     test : {"mann_whitney", "wilcoxon"} or None
         A win must be significant: for runs of their own, or for paired runs (the same splits).
         None takes any difference for a win.
-    level : float
-        Level of the test.
+    alpha : float
+        Significance level of the test.
     adjust : {"holm", "benjamini_hochberg"}, optional
         How p-values are adjusted, over all pairs in all blocks as one family.
     negligible : float
@@ -112,7 +102,7 @@ def win_tie_loss(
     """
     check_option("test", str(test), ("mann_whitney", "wilcoxon", "None"))
     check_option("adjustment", str(adjust), ("holm", "benjamini_hochberg", "None"))
-    check_share("level", level)
+    check_share("alpha", alpha)
     x = floats(values, name="Values")
     axes = 2 if test is None else 3
     if x.ndim != axes:
@@ -121,14 +111,14 @@ def win_tie_loss(
     blocks, size = x.shape[:2]
     names = check_labels(labels, size)
     one, other = np.triu_indices(size, k=1)
-    lead, undefined = _compare(x[:, one], x[:, other], test, level, adjust, negligible)
+    lead, undefined = _compare(x[:, one], x[:, other], test, alpha, adjust, negligible)
     lead = lead if larger_is_better else -lead
     wins, ties, holes = (np.zeros((size, size), dtype=np.int64) for _ in range(3))
     wins[one, other] = (lead > 0).sum(axis=0)
     wins[other, one] = (lead < 0).sum(axis=0)
     ties[one, other] = ((lead == 0) & ~undefined).sum(axis=0)
     holes[one, other] = undefined.sum(axis=0)
-    rule = "any difference" if test is None else f"{test} at {level:g}"
+    rule = "any difference" if test is None else f"{test} at {alpha:g}"
     if adjust is not None:
         rule += f", {adjust}"
     if negligible:
@@ -137,14 +127,9 @@ def win_tie_loss(
 
 
 def _compare(
-    a: Floats,
-    b: Floats,
-    test: str | None,
-    level: float,
-    adjust: str | None,
-    negligible: float,
+    a: Floats, b: Floats, test: str | None, alpha: float, adjust: str | None, negligible: float
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Give 1 where ``a`` lies above, -1 below, 0 where neither; and where that is undefined."""
+    """Return 1 where ``a`` lies above, -1 below, 0 where neither; and where that is undefined."""
     if test is None:
         undefined = np.isnan(a) | np.isnan(b)
         # no subtraction: two equal infinities tie
@@ -161,5 +146,5 @@ def _compare(
     if adjust is not None:
         p = (holm if adjust == "holm" else benjamini_hochberg)(p)
     with np.errstate(invalid="ignore"):
-        counts = (p < level) & (np.abs(delta) >= negligible)
+        counts = (p < alpha) & (np.abs(delta) >= negligible)
     return np.where(counts, direction, 0.0), undefined

@@ -8,7 +8,6 @@ from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
 from isonomy.stats import bootstrap, bootstrap_difference
-from isonomy.stats.resample import _Run
 
 
 def difference(x, y, axis):
@@ -158,4 +157,4 @@ def test_what_cannot_be_used() -> None:
     with pytest.raises(InputError, match="100 or more"):
         bootstrap([1.0, 2.0], resamples=10)
     with pytest.raises(InputError, match="bootstrap method"):
-        _Run("mean", "bc", 0.95, 1000, 0, "propagate")
+        bootstrap([1.0, 2.0], method="bc")
