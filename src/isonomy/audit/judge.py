@@ -122,7 +122,7 @@ def overall(
     for name in names:
         metric = get_metric(name)
         value = float(metric.fn(counts, **metric.parameters))
-        low, high = percentile_interval(metric(drawn), level=level)
+        low, high = percentile_interval(metric(drawn), confidence=level)
         reason = metric.undefined(counts) if np.isnan(value) else None
         out.append(
             Finding(
@@ -170,7 +170,7 @@ def gap(
     known = {"compare": how} if "compare" in metric.parameters else {}
     value = float(metric.fn(counts, **{**metric.parameters, **known}))
     samples = metric(drawn, **known)
-    low, high = _around(value, *percentile_interval(samples, level=level))
+    low, high = _around(value, *percentile_interval(samples, confidence=level))
     lost = np.isnan(samples).mean()
     rows = None if metric.denominators is None else int(metric.denominators(counts, compare=how))
     reason = metric.undefined(counts, **known)
@@ -246,7 +246,7 @@ def each_group(
             continue  # without groups to compare, or a variant that compares in its own way
         values = np.atleast_1d(metric.fn(counts, compare="each"))
         samples = metric(drawn, compare="each")
-        low, high = _around(values, *percentile_interval(samples, level=level))
+        low, high = _around(values, *percentile_interval(samples, confidence=level))
         lost = np.isnan(samples).mean(axis=0)
         for k, name in enumerate(names):
             pair = _pair(counts, counts.labels().index(name))
@@ -295,7 +295,7 @@ def group_rates(attribute: str, counts: Counts, level: float) -> list[GroupRate]
     for name in GROUP_RATES:
         rate = RATES[name]
         value, rows, effective = rate(counts), rate.rows(counts), rate.effective_rows(counts)
-        low, high = wilson_interval(value, effective, level=level)
+        low, high = wilson_interval(value, effective, confidence=level)
         for k, group in enumerate(counts.labels()):
             reason = f"no {rate.of}" if rows[k] == 0 else None
             if 0 < rows[k] < FEWEST_ROWS:
@@ -336,7 +336,7 @@ def score_rows(
         coarse = merged.values()
         samples = merged.resample(resamples, random_state=random_state).values()
         for name, values in fine.items():
-            low, high = percentile_interval(samples[name], level=level)
+            low, high = percentile_interval(samples[name], confidence=level)
             for k, group in enumerate(labels):
                 value = float(values[k])
                 note: str | None = None

@@ -118,7 +118,7 @@ def interval(values: Floats, level: float) -> tuple[float, float]:
     """Give a percentile interval, undefined where no value is known."""
     if not np.isfinite(values).any():
         return (float("nan"), float("nan"))
-    low, high = percentile_interval(values, level=level)
+    low, high = percentile_interval(values, confidence=level)
     return float(low), float(high)
 
 

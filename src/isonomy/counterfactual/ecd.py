@@ -154,7 +154,7 @@ def counterfactual_discrimination(
         mine = pairs.codes == g
         numbers = extremes(pairs.cd[mine], random_state=random_state + g, **options)
         share = float(pairs.flipped[mine].mean())
-        low, high = wilson_interval(share, int(mine.sum()), level=level)
+        low, high = wilson_interval(share, int(mine.sum()), confidence=level)
         parts.append(
             GroupReport(
                 group=name,

@@ -219,9 +219,9 @@ def extremes(
         rng = np.random.default_rng(random_state)
         replicates = _bootstrap(x, fit, paper, np.array(horizons, dtype=float), resamples, rng)
         if n > PAPER_K:
-            ends = percentile_interval(replicates["location"], level=level)
+            ends = percentile_interval(replicates["location"], confidence=level)
             location = Estimate(location.value, float(ends[0]), float(ends[1]))
-        low, high = percentile_interval(replicates["levels"], level=level)
+        low, high = percentile_interval(replicates["levels"], confidence=level)
         for i, (m, point) in enumerate(levels.items()):
             if fit is None:
                 # resamples of a few rows never pass their largest: no interval of a rarer level
@@ -281,7 +281,7 @@ def extremes_difference(
     low = high = float("nan")
     if "location" in a.replicates and "location" in b.replicates and gap == gap:
         apart = a.replicates["location"] - b.replicates["location"]
-        low, high = map(float, percentile_interval(apart, level=level))
+        low, high = map(float, percentile_interval(apart, confidence=level))
     out["ecd"] = Estimate(gap, low, high)
     for m in a.levels:
         mine, theirs = a.levels[m], b.levels[m]

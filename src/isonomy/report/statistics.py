@@ -123,7 +123,7 @@ def _ruler(found: "CriticalDifference", at: Any, axis: float) -> str:
     parts.append(
         f'<path d="M{at(1.0)} 20V30M{at(1.0)} 25H{end}{"" if wide else f"M{end} 20V30"}" '
         f'stroke="var(--soft)" stroke-width="1.5"/><text x="{at(1.0)}" y="13" class="t">critical '
-        f"difference {found.critical_difference:.2f} at {100 * found.level:g} %{more}</text>"
+        f"difference {found.critical_difference:.2f} at {100 * found.alpha:g} %{more}</text>"
     )
     return "".join(parts)
 

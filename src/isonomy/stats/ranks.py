@@ -1,6 +1,6 @@
 """Ranks of many samples at once."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -11,7 +11,7 @@ from isonomy.stats._samples import Floats
 
 __all__ = ["mean_ranks", "rank"]
 
-_METHODS = {"mean": "average", "order": "ordinal"}
+_METHODS: dict[str, Any] = {"mean": "average", "order": "ordinal"}
 
 
 def rank(

@@ -151,7 +151,7 @@ def _intervals(
     samples: Sequence[Floats],
     statistic: Any,
     paired: bool,
-    method: str,
+    method: Any,
     confidence: float,
     resamples: int,
     random_state: Any,
@@ -164,12 +164,12 @@ def _intervals(
         raise InputError(f"resamples must be 100 or more; got {resamples}.")
     if isinstance(statistic, str):
         check_option("statistic", statistic, tuple(_NAMED))
+    call: Statistic = _NAMED[statistic] if isinstance(statistic, str) else statistic
     if method == "studentized" and statistic != "mean":
         raise InputError(
             "A studentized interval needs a standard error, which is known for "
             'statistic="mean" only; use method="bca".'
         )
-    call = _NAMED.get(statistic, statistic) if isinstance(statistic, str) else statistic
 
     def difference(*sides: Floats, axis: int) -> Floats:
         parts = [np.asarray(call(side, axis=axis)) for side in sides]

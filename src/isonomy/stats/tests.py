@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from isonomy.errors import InputError
@@ -63,7 +63,7 @@ class Spearman:
         return iter((self.correlation, self.pvalue))
 
 
-def _tied(values: Floats) -> Floats:
+def _tied(values: Floats) -> NDArray[np.bool_]:
     """Return which rows hold equal values."""
     return np.asarray((np.diff(np.sort(values, axis=-1), axis=-1) == 0).any(axis=-1))
 
@@ -119,19 +119,18 @@ def mann_whitney(
     whole = ~np.any([np.isnan(side).any(axis=-1) for side in samples], axis=0)
     statistic, p = np.full((2, len(whole)), np.nan)
     tied = np.zeros(len(whole), dtype=bool)
+    options: list[dict[str, Any]] = [
+        {"method": how, "use_continuity": continuity, "alternative": alternative, "axis": -1}
+        for how in ("asymptotic", "exact")
+    ]
     for cells, (x, y) in portions(samples, paired=False, nan=nan):
         small = method == "exact" or (method == "auto" and min(x.shape[-1], y.shape[-1]) <= _SMALL)
         tied[cells] = _tied(np.concatenate([x, y], axis=-1)) if small else True
-        for rows, how in ((tied[cells], "asymptotic"), (~tied[cells], "exact")):
+        for rows, option in zip((tied[cells], ~tied[cells]), options, strict=True):
             if rows.any():
                 with np.errstate(divide="ignore", invalid="ignore"):
                     statistic[cells[rows]], p[cells[rows]] = scipy.stats.mannwhitneyu(
-                        x[rows],
-                        y[rows],
-                        use_continuity=continuity,
-                        alternative=alternative,
-                        axis=-1,
-                        method=how,
+                        x[rows], y[rows], **option
                     )
     # without continuity equal constants are 0 / 0: nothing speaks for a difference
     p = np.where(np.isnan(p) & ~np.isnan(statistic), 1.0, p)
@@ -214,16 +213,12 @@ def wilcoxon(
     d = d.reshape(-1, d.shape[-1])
     statistic, p = np.full((2, len(d)), np.nan)
 
-    def by_scipy(x: Floats, how: str) -> tuple[Floats, Floats]:
+    options: dict[str, Any] = {"zero_method": _ZEROS[zeros], "correction": continuity, "axis": -1}
+
+    def by_scipy(x: Floats, how: Any) -> tuple[Any, Any]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return scipy.stats.wilcoxon(  # type: ignore[no-any-return]
-                x,
-                zero_method=_ZEROS[zeros],
-                correction=continuity,
-                alternative=alternative,
-                method=how,
-                axis=-1,
-            )
+            statistic, p = scipy.stats.wilcoxon(x, alternative=alternative, method=how, **options)
+        return statistic, p
 
     for cells, (x,) in portions([d], paired=True, nan=nan):
         pairs = x.shape[-1]

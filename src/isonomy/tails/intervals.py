@@ -317,7 +317,7 @@ def _percentiles(
     low, high = np.full(flat.size, np.nan), np.full(flat.size, np.nan)
     for row in np.flatnonzero(flat.fitted):
         drawn = _draws(flat, fit, int(row), what, horizon, resamples, random_state)
-        low[row], high[row] = percentile_interval(drawn, level=level)
+        low[row], high[row] = percentile_interval(drawn, confidence=level)
     if what in ("return_level", "endpoint") and fit.upper is not None:
         low, high = np.minimum(low, fit.upper), np.minimum(high, fit.upper)
     return low, high

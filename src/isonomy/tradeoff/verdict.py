@@ -289,7 +289,7 @@ def is_constant(counts: Counts) -> NDArray[np.bool_]:
 def _interval(values: Floats, level: float) -> Interval:
     if not np.isfinite(values).any():
         return (float("nan"), float("nan"))
-    low, high = percentile_interval(values, level=level)
+    low, high = percentile_interval(values, confidence=level)
     return float(low), float(high)
 
 
