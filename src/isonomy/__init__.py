@@ -1,24 +1,119 @@
-"""Audit a classifier, mitigate its bias, judge the trade-off, test the tail."""
+"""Audit a classifier, mitigate its bias, judge the trade-off, test the tail.
 
-from isonomy.audit import Audit, audit, audit_counts, audit_file
-from isonomy.data import Dataset, load, make_biased, make_splits, prepare
-from isonomy.metrics import METRICS, Counts, Metric, get_metric
+The names below are imported when they are first used, so that ``import isonomy`` stays fast. The
+rooms hold more: ``isonomy.mitigators`` every mitigation method, ``isonomy.metrics`` every metric,
+``isonomy.stats`` and ``isonomy.tails`` the statistics.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from isonomy.audit import Audit, audit, audit_counts, audit_file
+    from isonomy.benchmark import Benchmark
+    from isonomy.data import (
+        DATASETS,
+        Dataset,
+        dataset_from,
+        load,
+        make_biased,
+        make_splits,
+        prepare,
+    )
+    from isonomy.metrics import METRICS, Counts, JointCounts, Metric, get_metric
+    from isonomy.mitigators import MITIGATORS, make_mitigator
+    from isonomy.models import make_model
+    from isonomy.papers import PAPERS, load_study
+    from isonomy.store import Record, Store
+    from isonomy.study import Study, run
+    from isonomy.tradeoff import Baseline, TradeOff, judge, tune
 
 __version__ = "0.1.0.dev0"
 
+_ROOM_OF = {
+    "Audit": "audit",
+    "Baseline": "tradeoff",
+    "Benchmark": "benchmark",
+    "Counts": "metrics",
+    "DATASETS": "data",
+    "Dataset": "data",
+    "JointCounts": "metrics",
+    "METRICS": "metrics",
+    "MITIGATORS": "mitigators",
+    "Metric": "metrics",
+    "PAPERS": "papers",
+    "Record": "store",
+    "Store": "store",
+    "Study": "study",
+    "TradeOff": "tradeoff",
+    "audit_counts": "audit",
+    "audit_file": "audit",
+    "dataset_from": "data",
+    "get_metric": "metrics",
+    "judge": "tradeoff",
+    "load": "data",
+    "load_study": "papers",
+    "make_biased": "data",
+    "make_mitigator": "mitigators",
+    "make_model": "models",
+    "make_splits": "data",
+    "prepare": "data",
+    "run": "study",
+    "tune": "tradeoff",
+}
+# Rooms that are called like the function of the same name in them.
+_CALLABLE_ROOMS = ("audit", "benchmark")
+_ROOMS = (
+    *("counterfactual", "data", "errors", "generators", "metrics", "mitigators", "models"),
+    *("networks", "papers", "report", "search", "stats", "store", "study", "tails", "testing"),
+    "tradeoff",
+)
+
 __all__ = [
     "Audit",
+    "Baseline",
+    "Benchmark",
     "Counts",
+    "DATASETS",
     "Dataset",
+    "JointCounts",
     "METRICS",
+    "MITIGATORS",
     "Metric",
+    "PAPERS",
+    "Record",
+    "Store",
+    "Study",
+    "TradeOff",
     "__version__",
     "audit",
     "audit_counts",
     "audit_file",
+    "benchmark",
+    "dataset_from",
     "get_metric",
+    "judge",
     "load",
+    "load_study",
     "make_biased",
+    "make_mitigator",
+    "make_model",
     "make_splits",
     "prepare",
+    "run",
+    "tune",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOM_OF:
+        value = getattr(importlib.import_module(f"isonomy.{_ROOM_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in (*_CALLABLE_ROOMS, *_ROOMS):
+        return importlib.import_module(f"isonomy.{name}")
+    raise AttributeError(f"module 'isonomy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})
