@@ -32,7 +32,7 @@ def _million(folder: Path):
         ["unmitigated", "reweighing", "disparate_impact_remover", "equalized_odds"],
         repeats=25,
     )
-    store = Store.create(folder, study)
+    store = Store.create(folder, study.name, study.toml())
     records = [r for trial in plan(study) for r in run_trial(study, trial)]
     with store.writer() as writer:
         for start in range(0, len(records), 8):

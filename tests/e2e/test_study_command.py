@@ -186,7 +186,7 @@ def test_a_mistake_ends_with_code_2(ran: Path) -> None:
 def test_a_run_of_other_versions_still_tells_its_status(tmp_path: Path) -> None:
     study = Study("mine", ["synthetic(n=200)/group"], ["lr"], ["unmitigated"], repeats=1)
     records = run_trial(study, plan(study)[0])
-    store = Store.create(tmp_path / "mine", study)
+    store = Store.create(tmp_path / "mine", study.name, study.toml())
     with store.writer() as writer:
         writer.append([replace(record, key="of-another-version") for record in records])
     told = " ".join(inside(tmp_path, "status", "mine").split())

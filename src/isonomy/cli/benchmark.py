@@ -209,7 +209,7 @@ def _run(study: "Study", folder: Path, **how: Any) -> list[str]:
     from isonomy.study import plan, run
     from isonomy.study.run import Progress, pending
 
-    store = Store.create(folder / "store", study)
+    store = Store.create(folder / "store", study.name, study.toml())
     missing, total = len(pending(study, store, retry=how["retry"])[0]), len(plan(study))
     screen = messages()
     if missing < total:

@@ -1,29 +1,198 @@
-"""The log of a store: whole batches or nothing, whatever moment its writer is killed at.
+"""What lies on the disk: a header, logs that grow, and shards that never change.
 
-A batch is one line: the CRC-32 of its text in eight hexadecimal digits, a space, the text (a JSON
-array of records), a line feed. A kill can only cut the last line short, and a line that is short
-has the wrong sum or no end: it is left out by readers and cut off by the next writer.
+``store.json`` says what the folder is. ``parts/00000007.log`` is part 7, and
+``parts/00000001-00000006.parquet`` holds parts 1 to 6. A shard takes effect by the one rename that
+gives it its name: from then on whatever it covers is ignored, and deleted. So a kill between any
+two steps leaves every record in force exactly once.
+
+A log holds whole batches or nothing, whenever its writer is killed. A batch is one line: the
+CRC-32 of its text in eight hexadecimal digits, a space, the text (a JSON array of records), a line
+feed. A kill can only cut the last line short, and a line that is short has the wrong sum or no
+end: readers ignore it and the next writer cuts it off.
 """
 
 import json
 import os
+import re
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from isonomy._validate import listed
 from isonomy.errors import InputError
 
-__all__ = ["LogFile", "batch_line", "read_batches", "sync_folder"]
+__all__ = [
+    "FORMAT",
+    "HEADER",
+    "LogFile",
+    "Part",
+    "batch_line",
+    "check_name",
+    "is_unborn",
+    "list_parts",
+    "log_name",
+    "put_in_force",
+    "read_batches",
+    "read_header",
+    "shard_name",
+    "shard_paths",
+    "write_header",
+]
+
+FORMAT = 1
+"""Version of the folder's layout; a store of another one is refused."""
+
+HEADER = "store.json"
+"""The file that makes a folder a store."""
+
+_NAME = re.compile(r"^(\d{8})(?:-(\d{8}))?\.(log|parquet)$")
+
+
+# ---- the header ---------------------------------------------------------------------------------
+
+
+def check_name(folder: Path, held: str, given: str) -> None:
+    """Raise unless a store belongs to the study that was given."""
+    if held != given:
+        raise InputError(
+            f"A store holds one study; {str(folder)!r} holds {held!r}, not {given!r}: "
+            "choose another folder."
+        )
+
+
+def is_unborn(folder: Path) -> bool:
+    """Return whether a folder can become a store: new, empty, or what a kill left of a beginning.
+
+    A store is begun by its folder of parts, and is one once its header has its name.
+    """
+    begun = (folder / "parts", folder / (HEADER + ".part"))
+    return all(path in begun for path in folder.rglob("*"))
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """Return the header of a store."""
+    file = folder / HEADER
+    if not file.is_file():
+        what = "is no store" if folder.exists() else "does not exist"
+        raise InputError(
+            f"A store is a folder with the file {HEADER}; {str(folder)!r} {what}: "
+            "name the folder that a study was run into."
+        )
+    try:
+        header = dict(json.loads(file.read_text(encoding="utf-8")))
+        version = header["isonomy_store"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{str(file)!r} must describe a store of Isonomy; it does not: name another folder."
+        ) from None
+    if not (folder / "parts").is_dir():
+        raise InputError(
+            f"A store must hold the folder 'parts'; {str(folder)!r} has lost it: restore it "
+            "from a copy."
+        )
+    missing = [name for name in ("study", "spec") if name not in header]
+    if version != FORMAT or missing:
+        raise InputError(
+            f"The store {str(folder)!r} must be of format {FORMAT}; it is of {version!r}"
+            f"{' without ' + listed(missing) if missing else ''}: use the release that wrote it."
+        )
+    return header
+
+
+def write_header(folder: Path, name: str, spec: str) -> None:
+    """Write the header of a store."""
+    partial = folder / (HEADER + ".part")
+    header = {"isonomy_store": FORMAT, "study": name, "spec": spec}
+    text = json.dumps(header, indent=2, ensure_ascii=False) + "\n"
+    partial.write_text(text, encoding="utf-8")
+    _replace(partial, folder / HEADER)
+
+
+def _replace(partial: Path, target: Path) -> None:
+    """Rename a finished file so that name and content outlast a power cut together."""
+    with partial.open("rb+") as file:
+        os.fsync(file.fileno())
+    partial.replace(target)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make new and renamed names in a folder outlast a power cut, where the system can."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# ---- the parts ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, order=True)
+class Part:
+    """A file of the store and the numbers it covers."""
+
+    first: int
+    last: int
+    kind: str
+    path: Path
+
+    def covers(self, other: "Part") -> bool:
+        """Return whether this part makes another one void."""
+        if self.kind != "parquet" or self == other:
+            return False
+        inside = self.first <= other.first and other.last <= self.last
+        return inside and (other.kind == "log" or self.last - self.first > other.last - other.first)
+
+
+def log_name(number: int) -> str:
+    """Return the name of a log."""
+    return f"{number:08d}.log"
+
+
+def shard_name(first: int, last: int) -> str:
+    """Return the name of a shard."""
+    return f"{first:08d}-{last:08d}.parquet"
+
+
+def list_parts(folder: Path) -> tuple[list[Part], list[Part]]:
+    """Return the parts that are in force, in order, and those that a wider one has made void."""
+    parts = []
+    for path in folder.iterdir():
+        match = _NAME.match(path.name)
+        if match:
+            first = int(match[1])
+            parts.append(Part(first, int(match[2] or first), match[3], path))
+    parts.sort()
+    void = [part for part in parts if any(other.covers(part) for other in parts)]
+    return [part for part in parts if part not in void], void
+
+
+def shard_paths(parts: list[Part]) -> list[Path]:
+    """Return the files of those parts that are shards."""
+    return [part.path for part in parts if part.kind == "parquet"]
+
+
+def put_in_force(partial: Path, name: str) -> None:
+    """Give a finished shard its name, and delete what it covers."""
+    _replace(partial, partial.with_name(name))
+    for part in list_parts(partial.parent)[1]:
+        part.path.unlink(missing_ok=True)
+
+
+# ---- the log ------------------------------------------------------------------------------------
 
 
 def batch_line(docs: list[dict[str, Any]]) -> bytes:
-    """Write a batch as the line that goes to the log."""
+    """Return the line of a batch in the log."""
     text = json.dumps(docs, separators=(",", ":"), allow_nan=False).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def read_batches(data: bytes, *, name: str = "log") -> tuple[list[dict[str, Any]], int]:
-    """Give the records of all whole batches, and how many bytes those batches take.
+    """Return the records of all whole batches, and how many bytes those batches take.
 
     Examples
     --------
@@ -35,28 +204,20 @@ def read_batches(data: bytes, *, name: str = "log") -> tuple[list[dict[str, Any]
     good = start = 0
     torn = False
     while (end := data.find(b"\n", start)) >= 0:
-        text = _checked(data[start:end])
-        if text is None:
+        line = data[start:end]
+        if line[:9] != b"%08x " % zlib.crc32(line[9:]):
             torn = True
         elif torn:
             # no kill does that: a cut line is always the last one
             raise InputError(
                 f"A log must be whole up to its last batch; {name!r} is damaged before byte "
-                f"{start}: bring the file back from a copy."
+                f"{start}: restore the file from a copy."
             )
         else:
-            docs += json.loads(text)
+            docs += json.loads(line[9:])
             good = end + 1
         start = end + 1
     return docs, good
-
-
-def _checked(line: bytes) -> bytes | None:
-    """Give the text of a line whose sum is right."""
-    if line[8:9] != b" ":
-        return None
-    text = line[9:]
-    return text if b"%08x" % zlib.crc32(text) == line[:8] else None
 
 
 class LogFile:
@@ -68,9 +229,12 @@ class LogFile:
             path.read_bytes() if path.exists() else b"", name=path.name
         )
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        self._cut()
+        _sync_folder(path.parent)
+
+    def _cut(self) -> None:
         os.ftruncate(self._file, self.size)
         os.lseek(self._file, self.size, os.SEEK_SET)
-        sync_folder(path.parent)
 
     def append(self, docs: list[dict[str, Any]]) -> None:
         """Add a batch: it is on the disk when this returns, or not there at all."""
@@ -81,25 +245,13 @@ class LogFile:
                 left = left[os.write(self._file, left) :]
             os.fsync(self._file)
         except BaseException:
-            # a full disk, or Ctrl-C: the next batch must not follow half a line
-            os.ftruncate(self._file, self.size)
-            os.lseek(self._file, self.size, os.SEEK_SET)
+            self._cut()  # a full disk, or Ctrl-C: the next batch must not follow half a line
             raise
         self.size += len(line)
         self.docs += docs
 
     def close(self) -> None:
-        """Let go of the file; again does nothing."""
+        """Close the file; a second call does nothing."""
         if self._file >= 0:
             handle, self._file = self._file, -1
-            os.close(handle)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make new and renamed names in a folder last through a power cut, where that can be asked."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
             os.close(handle)

@@ -1,7 +1,10 @@
 """The result frame: one row per (run, metric), the same for our runs and the authors' files."""
 
+import hashlib
+import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -16,14 +19,19 @@ from isonomy.metrics.joint import JointCounts
 __all__ = [
     "Block",
     "COLUMNS",
+    "FIELDS",
     "RUN",
+    "RUN_FIELDS",
     "Record",
     "STATUSES",
     "TIME",
     "blocks_frame",
     "check_frame",
     "combine",
+    "decode",
+    "encode",
     "magnitude",
+    "read_counts",
     "records_frame",
     "wide",
 ]
@@ -46,7 +54,7 @@ RUN: tuple[str, ...] = ("study", "dataset", "attributes", "model", "mitigator", 
 """The columns that name one run."""
 
 STATUSES: tuple[str, ...] = ("ok", "skipped", "failed", "timeout")
-"""What can become of a run."""
+"""The possible outcomes of a run."""
 
 TIME: tuple[str, ...] = ("seconds", "cpu", "fit_cpu", "host")
 """What a run cost and where; the only things in which two equal runs may differ."""
@@ -56,7 +64,7 @@ _WORDS = ("study", "dataset", "attributes", "model", "mitigator", "metric", "sta
 
 @dataclass(frozen=True)
 class Record:
-    """What one (model, mitigator) of one trial gave.
+    """The result of one (model, mitigator) of one trial.
 
     Attributes
     ----------
@@ -81,7 +89,7 @@ class Record:
         model and prediction, from which any metric of counts can be computed later.
     seconds, cpu, fit_cpu : float
         Wall and CPU time, and the CPU time inside the fits of learners. What several runs of a
-        trial share is booked on the first of them, so that sums are right.
+        trial share is charged to the first of them, so that sums are right.
     host : str
         The machine.
 
@@ -138,64 +146,47 @@ class Block:
 
 
 def records_frame(records: Iterable[Record]) -> pd.DataFrame:
-    """Give the result frame of records; one that is not ok keeps a row with an undefined value."""
+    """Return the result frame of records; one that is not ok has a row with an undefined value."""
     return blocks_frame(
         Block(
-            r.study,
-            r.dataset,
-            r.attributes,
-            r.model,
-            r.mitigator,
-            tuple(r.metrics) or ("",),
-            np.array([*r.metrics.values()] or [np.nan], dtype=np.float64)[:, None],
-            None if r.repeat is None else range(r.repeat, r.repeat + 1),
-            r.status,
-            r.reason,
+            *(getattr(record, name) for name in RUN if name != "repeat"),
+            tuple(record.metrics) or ("",),
+            np.array([*record.metrics.values()] or [np.nan], dtype=np.float64)[:, None],
+            None if record.repeat is None else range(record.repeat, record.repeat + 1),
+            record.status,
+            record.reason,
         )
-        for r in records
+        for record in records
     )
 
 
 def blocks_frame(blocks: Iterable[Block]) -> pd.DataFrame:
-    """Give the result frame of blocks of runs, without a Python loop over its rows."""
+    """Return the result frame of blocks of runs, without a Python loop over its rows."""
     blocks = list(blocks)
-    sizes = np.array([b.values.size for b in blocks], dtype=np.int64)
+    sizes = [block.values.size for block in blocks]
     columns: dict[str, Any] = {}
     for name in _WORDS:
-        if name != "metric":
-            codes, words = _coded([getattr(b, name) for b in blocks])
-            columns[name] = pd.Categorical.from_codes(np.repeat(codes, sizes), categories=words)
-    metrics: dict[str, int] = {}
-    for b in blocks:
-        for metric in b.metrics:
-            metrics.setdefault(metric, len(metrics))
-    numbered = {
-        m: np.array([metrics[x] for x in m], dtype=np.int32) for m in {b.metrics for b in blocks}
-    }
-    none = np.empty(0)
-    metric_codes = [np.repeat(numbered[b.metrics], b.values.shape[1]) for b in blocks]
-    columns["metric"] = pd.Categorical.from_codes(
-        np.concatenate([none.astype(np.int32), *metric_codes]),
-        categories=pd.Index([*metrics], dtype=str),
-    )
+        words, times = [getattr(block, name, "") for block in blocks], sizes
+        if name == "metric":
+            words = [metric for block in blocks for metric in block.metrics]
+            times = [block.values.shape[1] for block in blocks for _ in block.metrics]
+        codes, categories = pd.factorize(np.array(words, dtype=object))
+        columns[name] = pd.Categorical.from_codes(
+            np.repeat(codes, np.array(times, dtype=np.int64)),
+            categories=pd.Index(categories, dtype=str),
+        )
     repeats = [
         np.tile(np.full(b.values.shape[1], -1) if b.repeats is None else b.repeats, len(b.metrics))
         for b in blocks
     ]
-    numbers = np.concatenate([none.astype(np.int64), *repeats])
+    numbers = np.concatenate([np.empty(0, dtype=np.int64), *repeats])
     columns["repeat"] = pd.arrays.IntegerArray(numbers, numbers < 0)
-    columns["value"] = np.concatenate([none, *(b.values.ravel() for b in blocks)])
+    columns["value"] = np.concatenate([np.empty(0), *(b.values.ravel() for b in blocks)])
     return pd.DataFrame({name: columns[name] for name in COLUMNS})
 
 
-def _coded(values: Sequence[str]) -> tuple[NDArray[np.int32], pd.Index]:
-    seen: dict[str, int] = {}
-    codes = np.array([seen.setdefault(v, len(seen)) for v in values], dtype=np.int32)
-    return codes, pd.Index([*seen], dtype=str)
-
-
 def combine(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Stack result frames, keeping their words as categories."""
+    """Stack result frames; text columns stay categories."""
     if not frames:
         return blocks_frame([])
     frames = [check_frame(f) for f in frames]
@@ -210,9 +201,9 @@ def combine(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Give a result frame with its columns in order and its words as categories, or raise.
+    """Return a result frame with its columns in order and text as categories, or raise.
 
-    A frame read from Parquet, CSV or SQL is brought to the same types.
+    A frame read from Parquet, CSV or SQL is converted to the same types.
     """
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
@@ -220,33 +211,29 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
             f"A result frame must have the columns {listed(COLUMNS, most=10)}; "
             f"{listed(missing, most=10)} is missing: see isonomy.store.record."
         )
-    columns: dict[str, Any] = {}
-    for name in COLUMNS:
-        column = frame[name].reset_index(drop=True)
-        if name in _WORDS:
-            if column.dtype != "category":
-                # a store writes no reason as null
-                column = (column.fillna("") if name == "reason" else column).astype("category")
-            columns[name] = column
-        elif name == "repeat":
-            columns[name] = column.astype("Int64")
-        else:
-            columns[name] = column.astype("float64")
-    odd = set(columns["status"].cat.categories) - set(STATUSES)
-    if odd:
-        raise InputError(f"status must be one of {listed(STATUSES)}; got {listed(sorted(odd))}.")
-    return pd.DataFrame(columns)
+    frame = frame[list(COLUMNS)].reset_index(drop=True)
+    if frame["reason"].dtype != "category":  # a file writes an empty reason as null
+        frame["reason"] = frame["reason"].fillna("")
+    frame = frame.astype(
+        {**dict.fromkeys(_WORDS, "category"), "repeat": "Int64", "value": "float64"}
+    )
+    unknown = set(frame["status"].cat.categories) - set(STATUSES)
+    if unknown:
+        raise InputError(
+            f"status must be one of {listed(STATUSES)}; got {listed(sorted(unknown))}."
+        )
+    return frame
 
 
 def wide(frame: pd.DataFrame, metrics: Sequence[str] | None = None) -> pd.DataFrame:
-    """Give one row per ok run and one column per metric.
+    """Return one row per ok run and one column per metric.
 
     Parameters
     ----------
     frame : DataFrame
         A result frame.
     metrics : sequence of str, optional
-        The metrics wanted; all by default. ``|name|`` is also made from a signed ``name``.
+        The metrics to return; all by default. ``|name|`` is also computed from a signed ``name``.
 
     Examples
     --------
@@ -259,43 +246,153 @@ def wide(frame: pd.DataFrame, metrics: Sequence[str] | None = None) -> pd.DataFr
     """
     frame = check_frame(frame)
     frame = frame[(frame["status"] == "ok").to_numpy()]
-    names = frame["metric"].cat.categories
-    used = [names[i] for i in np.unique(frame["metric"].cat.codes.to_numpy())]
-    wanted = list(used) if metrics is None else list(metrics)
-    source = {m: m if m in used else m.strip("|") for m in wanted}
-    absent = [m for m in wanted if source[m] not in used]
+    present = [*frame["metric"].cat.remove_unused_categories().cat.categories]
+    wanted = present if metrics is None else list(metrics)
+    source = {m: m if m in present else m.strip("|") for m in wanted}
+    absent = [m for m in wanted if source[m] not in present]
     if absent:
-        held = f"it holds {listed(used, most=20)}" if used else "it holds no run that is ok"
+        held = f"it holds {listed(present, most=20)}" if present else "it holds no run that is ok"
         raise InputError(f"The frame must hold the metric {listed(absent)}; {held}.")
-    keep = frame["metric"].isin([*set(source.values())]).to_numpy()
-    frame = frame[keep]
-    key = np.zeros(len(frame), dtype=np.int64)
-    for name in RUN:
-        if name == "repeat":
-            part = frame[name].fillna(-1).to_numpy(dtype=np.int64) + 1
-            count = int(part.max(initial=0)) + 1
-        else:
-            part, count = frame[name].cat.codes.to_numpy(), len(frame[name].cat.categories)
-        key = key * max(count, 1) + part
-    runs, first, where = np.unique(key, return_index=True, return_inverse=True)
-    columns: dict[str, Any] = {name: frame[name].iloc[first].reset_index(drop=True) for name in RUN}
-    codes = frame["metric"].cat.codes.to_numpy()
-    values = frame["value"].to_numpy()
-    for metric in wanted:
-        mine = codes == names.get_loc(source[metric])
-        rows = where[mine]
-        if np.unique(rows).size != rows.size:
-            twice = frame[mine].iloc[int(np.argmax(np.bincount(rows)[rows] > 1))]
-            raise InputError(
-                f"A run must have one value of {source[metric]}; "
-                f"{listed([str(twice[n]) for n in RUN])} has several: read each file once."
-            )
-        column = np.full(runs.size, np.nan)
-        column[rows] = values[mine]
-        columns[metric] = np.abs(column) if metric.startswith("|") else column
-    return pd.DataFrame(columns)
+    frame = frame[frame["metric"].isin([*source.values()]).to_numpy()]
+    # a mean over runs comes before the runs
+    frame = frame.assign(repeat=frame["repeat"].fillna(-1).astype(np.int64))
+    rows = frame[[*RUN, "metric"]]
+    if rows.duplicated().any():
+        run = rows[rows.duplicated()].iloc[0]
+        raise InputError(
+            f"A run must have one value of {run['metric']}; "
+            f"{listed([str(run[name]) for name in RUN])} has several: read each file once."
+        )
+    table = frame.set_index([*rows])["value"].unstack()  # noqa: PD010 - pivot_table would average
+    columns: dict[str, Any] = {m: table[source[m]].to_numpy() for m in wanted}
+    runs = table.index.to_frame(index=False).astype({n: frame[n].dtype for n in RUN})
+    runs["repeat"] = runs["repeat"].astype("Int64").mask(runs["repeat"] < 0)
+    sizes = {m: np.abs(values) if m.startswith("|") else values for m, values in columns.items()}
+    return runs.assign(**sizes)
 
 
 def magnitude(metric: str) -> str:
-    """Give the name under which the size of a signed gap stands in a frame: ``|gap|``."""
+    """Return the name of the absolute value of a signed gap in a frame: ``|gap|``."""
     return f"|{metric}|"
+
+
+# ---- a record as a store keeps it ----------------------------------------------------------------
+
+_SQL = {str: "VARCHAR", float: "DOUBLE", int | None: "BIGINT"}
+
+RUN_FIELDS: dict[str, str] = {"key": "VARCHAR"} | {
+    f.name: _SQL[f.type] for f in fields(Record) if f.type in _SQL
+}
+"""Columns of a run beside its metrics, with their SQL types."""
+
+FIELDS: dict[str, str] = {
+    "seq": "BIGINT",
+    **RUN_FIELDS,
+    "measured": "VARCHAR[]",
+    "cells": "VARCHAR",
+    "n": "DOUBLE[]",
+    "w": "DOUBLE[]",
+    "w2": "DOUBLE[]",
+}
+"""Columns of every shard, in order; after them comes one column per metric.
+
+``seq`` counts the records of a store in the order of their arrival; ``measured`` names a
+record's metrics, so that one which is undefined (null) differs from one that was not asked for;
+``cells`` describes the axes of ``n``, ``w`` and ``w2``.
+"""
+
+_AXES = ("attributes", "groups", "classes", "favorable")
+_CELLS = ("n", "w", "w2")
+_TAKEN = {name.lower() for name in FIELDS}
+
+
+def run_key(record: Record) -> str:
+    """Return the key of a record; one without a key is identified by the run it names."""
+    if record.key:
+        return record.key
+    named = json.dumps([getattr(record, name) for name in RUN])
+    return "run-" + hashlib.sha256(named.encode()).hexdigest()[:32]
+
+
+def encode(record: Record, seq: int) -> dict[str, Any]:
+    """Return a record as plain values; metrics are stored under their own names."""
+    doc: dict[str, Any] = {"seq": seq}
+    for name, kind in RUN_FIELDS.items():
+        value = getattr(record, name)
+        doc[name] = _number(value) if kind == "DOUBLE" else value
+    doc |= {"key": run_key(record), "measured": list(record.metrics)}
+    joint = record.counts
+    if joint is not None:
+        doc["cells"] = _axes(joint)
+        for name in _CELLS:
+            cells = getattr(joint, name)
+            doc[name] = None if cells is None else _short(cells)
+    for name, value in record.metrics.items():
+        if name.lower() in _TAKEN or not name:
+            raise InputError(
+                f"A metric must not be named like a column of the store; got {name!r}."
+            )
+        doc[name] = _number(value)
+    return doc
+
+
+def decode(row: Mapping[str, Any]) -> Record:
+    """Return the record that was encoded."""
+    named: dict[str, Any] = {
+        name: _float(row[name]) if kind == "DOUBLE" else row[name]
+        for name, kind in RUN_FIELDS.items()
+    }
+    counts = None if row["cells"] is None else read_counts(row["cells"], row)
+    metrics = {name: _float(row[name]) for name in row["measured"]}
+    return Record(**named, metrics=metrics, counts=counts)
+
+
+def _number(value: Any) -> float | str | None:
+    """Return a number as JSON can hold it: undefined is null, an infinity is text."""
+    value = float(value)
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else repr(value)
+
+
+def _float(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _short(cells: Any) -> list[float | int]:
+    """Write whole numbers without a decimal point; most cells are counts of rows."""
+    return [int(v) if v == int(v) else v for v in np.asarray(cells, dtype=float).ravel().tolist()]
+
+
+def _axes(joint: JointCounts) -> str:
+    """Describe the axes of joint counts in one line, the same for all records of a dataset."""
+    if joint.shape:
+        raise InputError(
+            f"The counts of a record must have no leading axes; these have {joint.shape}."
+        )
+    axes = {name: getattr(joint, name) for name in _AXES}
+    axes["privileged"] = {name: tuple(values) for name, values in joint.privileged.items()}
+    return json.dumps(axes, default=_plain, sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise InputError(
+        f"Groups and classes must be text, numbers or booleans to be stored; got {value!r}."
+    )
+
+
+def read_counts(cells: str, arrays: Mapping[str, Any]) -> JointCounts:
+    """Return joint counts from their axes and flat cells; leading axes may come first."""
+    axes = json.loads(cells)
+    privileged = {name: tuple(values) for name, values in axes.pop("privileged").items()}
+    axes = {name: tuple(values) for name, values in axes.items()}
+    axes["groups"] = tuple(map(tuple, axes["groups"]))
+    shape = (len(axes["groups"]), *(len(axes["classes"]),) * 3)
+    shaped: dict[str, Any] = {}
+    for name in _CELLS:
+        if arrays[name] is not None:
+            flat = np.asarray(arrays[name], dtype=np.float64)
+            shaped[name] = flat.reshape(*flat.shape[:-1], *shape)
+    return JointCounts(**shaped, **axes, privileged=privileged)

@@ -2,29 +2,66 @@
 
 import contextlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import pandas as pd
 
-from isonomy.store.codec import FIELDS, RUN_FIELDS
-from isonomy.store.log import read_batches
-from isonomy.store.parts import Part, list_parts, quoted, sql_files
-from isonomy.store.record import COLUMNS, RUN
+from isonomy.errors import InputError
+from isonomy.store.log import Part, list_parts, read_batches, shard_paths
+from isonomy.store.record import COLUMNS, FIELDS, RUN, RUN_FIELDS
 
-__all__ = ["ORDER", "Views", "load_docs", "metric_columns"]
+__all__ = [
+    "ORDER",
+    "Views",
+    "load_docs",
+    "metric_columns",
+    "quoted",
+    "shard_metrics",
+    "sql_files",
+    "sql_text",
+]
+
+_SEPARATOR = "\x1f"
+
+
+def quoted(name: str) -> str:
+    """Write a column name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(text: str | Path) -> str:
+    """Write a text for SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def sql_files(paths: Sequence[Path]) -> str:
+    """Write ``read_parquet(...)`` over files that may differ in their metrics."""
+    names = ", ".join(map(sql_text, paths))
+    return f"read_parquet([{names}], union_by_name=true)"
+
 
 ORDER = ", ".join(quoted(name) for name in (*RUN, "key"))
-"""The order in which everything is handed out: it does not depend on who finished first."""
+"""The order of all results: it does not depend on which run finished first."""
 
 
 def metric_columns(docs: Iterable[dict[str, Any]], known: Iterable[str] = ()) -> list[str]:
-    """Give the names of all metrics, those already known first."""
+    """Return the names of all metrics, those already known first."""
     names = dict.fromkeys(known)
     for measured in {tuple(doc["measured"]): None for doc in docs}:
         names.update(dict.fromkeys(measured))
     return list(names)
+
+
+def shard_metrics(connection: duckdb.DuckDBPyConnection, shards: Sequence[Path]) -> list[str]:
+    """Return the names of the metrics that shards hold."""
+    if not shards:
+        return []
+    columns = connection.execute(f"describe select * from {sql_files(shards)}").fetchall()
+    return [row[0] for row in columns if row[0] not in FIELDS]
 
 
 def load_docs(
@@ -61,23 +98,19 @@ class Views:
     def refresh(self) -> None:
         """Look at the folder again; what has not changed is not read again."""
         parts, docs = self._look()
-        shards = [part.path for part in parts if part.kind == "parquet"]
+        shards = shard_paths(parts)
         state = ([(p, p.stat().st_mtime_ns, p.stat().st_size) for p in shards], len(docs))
         if state == self._state:
             return
         run, self._state = self.connection.execute, None
-        columns: list[str] = []
-        if shards:
-            told = run(f"describe select * from {sql_files(shards)}").fetchall()
-            columns = [row[0] for row in told if row[0] not in FIELDS]
-        self.metrics = metric_columns(docs, columns)
+        self.metrics = metric_columns(docs, shard_metrics(self.connection, shards))
         load_docs(self.connection, "tail", docs, self.metrics)
         source = "select * from tail"
         if shards:
             source = f"select * from {sql_files(shards)} union all by name {source}"
         run(f"create or replace view stored as {source}")
         twice = run("select count(*) <> count(distinct key) from stored").fetchall()[0][0]
-        # a run that was tried again, or that came from two machines: what went well, the latest
+        # of a run that was tried again, or came from two machines: ok before failed, then the latest
         once = (
             "qualify row_number() over (partition by key order by status = 'ok' desc, seq desc) = 1"
         )
@@ -95,7 +128,10 @@ class Views:
     def _results(self) -> str:
         """Write the result frame as SQL: a row per metric, and one for a run that has none."""
         named = ", ".join(map(quoted, RUN))
-        out = f"select {named}, '' as metric, null::double as value, status, reason from live where len(measured) = 0"
+        out = (
+            f"select {named}, '' as metric, null::double as value, status, reason "
+            "from live where len(measured) = 0"
+        )
         if self.metrics:
             listed = ", ".join(map(quoted, self.metrics))
             out += (
@@ -107,7 +143,7 @@ class Views:
         return out
 
     def _look(self) -> tuple[list[Part], list[dict[str, Any]]]:
-        """List the parts and read the logs; start again where a log became a shard meanwhile."""
+        """List the parts and read the logs; start again if a log became a shard meanwhile."""
         while True:
             parts, _ = list_parts(self.folder)
             logs = [part.path for part in parts if part.kind == "log"]
@@ -126,7 +162,7 @@ class Views:
         return self._tails[log][0]
 
     def query(self, sql: str, parameters: Any = None) -> duckdb.DuckDBPyConnection:
-        """Refresh and run a statement; again where a shard was merged away under it.
+        """Refresh and run a statement; again if a shard was merged away meanwhile.
 
         Each answer comes from a cursor of its own, so that several can be read side by side.
         """
@@ -138,4 +174,54 @@ class Views:
                 self._state = None
                 if attempt == 4:
                     raise
+            except duckdb.Error as error:
+                reason = str(error).split("\n\n")[0].replace("\n", " ")
+                raise InputError(
+                    "A query must be SQL on the views runs, results and counts; DuckDB says: "
+                    f"{reason}"
+                ) from None
         raise AssertionError("unreachable")
+
+    def frame(self, where: str, metrics: Sequence[str] | None) -> pd.DataFrame:
+        """Return the result frame of the runs that a ``where`` clause chooses."""
+        names = ", ".join(map(quoted, (*RUN, "status", "reason")))
+        measured, chosen = "measured", self.metrics
+        if metrics is not None:
+            chosen = list(metrics)
+            listed = ", ".join(map(sql_text, chosen))
+            measured = f"list_filter(measured, lambda m: list_contains([{listed}], m))"
+        values = "".join(f", {quoted(m)}" for m in chosen)
+        runs = self.query(
+            f"select {names}, array_to_string({measured}, '{_SEPARATOR}') as measured{values} "
+            f"from live {where} order by {ORDER}"
+        )
+        return _long(runs.df())
+
+    @contextlib.contextmanager
+    def table(self, name: str, rows: pd.DataFrame) -> Iterator[None]:
+        """Make a table of some columns of runs that statements can use, and drop it afterwards."""
+        kinds = ", ".join(f"{quoted(column)} {FIELDS[column]}" for column in rows.columns)
+        self.connection.execute(f"create or replace table {name} ({kinds})")
+        self.connection.append(name, rows)
+        try:
+            yield
+        finally:
+            self.connection.execute(f"drop table {name}")
+
+
+def _long(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the result frame of wide runs, without a loop over its rows."""
+    which, lists = pd.factorize(runs["measured"].to_numpy(dtype=object))
+    # a run without metrics has one row, whose metric is the empty name
+    measured = [text.split(_SEPARATOR) for text in lists]
+    metrics = list(dict.fromkeys(name for names in measured for name in names))
+    has = np.array([[m in names for m in metrics] for names in measured], dtype=bool)
+    row, column = np.nonzero(has.reshape(len(lists), len(metrics))[which])
+    values = runs.reindex(columns=metrics).to_numpy(dtype=np.float64)
+    words = [name for name in COLUMNS if name not in ("metric", "value", "repeat")]
+    kinds = {**dict.fromkeys(words, "category"), "repeat": "Int64"}
+    frame = runs[[*kinds]].astype(kinds).take(row).reset_index(drop=True)
+    names = pd.Index(metrics, dtype=str)
+    frame["metric"] = pd.Categorical.from_codes(column, categories=names)
+    frame["value"] = values[row, column]
+    return frame[list(COLUMNS)]

@@ -1,38 +1,108 @@
 """The one writer of a store: batches into the log, the log into shards, shards into larger ones."""
 
+import contextlib
+import json
+import os
+import socket
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import duckdb
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from isonomy.errors import InputError
-from isonomy.metrics import Metric
-from isonomy.store.codec import FIELDS, encode
-from isonomy.store.header import StudyLike, check_name, write_header
-from isonomy.store.lock import WriterLock
-from isonomy.store.log import LogFile
-from isonomy.store.parts import (
+from isonomy.metrics import Metric, get_metric
+from isonomy.store.log import (
+    LogFile,
     Part,
+    check_name,
     list_parts,
     log_name,
     put_in_force,
     shard_name,
+    shard_paths,
+    write_header,
+)
+from isonomy.store.record import Record, encode, read_counts
+from isonomy.store.views import (
+    Views,
+    load_docs,
+    metric_columns,
+    quoted,
+    shard_metrics,
     sql_files,
     sql_text,
 )
-from isonomy.store.record import Record
-from isonomy.store.scoring import score_shard
-from isonomy.store.views import Views, load_docs, metric_columns
 
-__all__ = ["SEGMENT", "Writer"]
+__all__ = ["SEGMENT", "Writer", "WriterLock", "count_metric"]
 
 SEGMENT = 16 * 2**20
 """Bytes of a log that are made into a shard."""
 
 _FAN = 8
+_CHUNK = 20_000
+
+
+class WriterLock:
+    """One writer at a time: the operating system releases the lock when the process ends.
+
+    The file names the holder, for the error message of a second writer.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = -1
+
+    def acquire(self) -> None:
+        """Take the lock or raise at once."""
+        # not inherited: a worker that outlives a killed writer must not keep the lock
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOINHERIT", 0), 0o644)
+        try:
+            _take(handle)
+        except OSError:
+            os.close(handle)
+            raise InputError(
+                f"A store must have one writer at a time; {self._holder()} writes to "
+                f"{str(self.path.parent)!r}: wait for it (reading is possible meanwhile), or choose "
+                f"another folder."
+            ) from None
+        os.ftruncate(handle, 0)
+        os.write(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
+        self._file = handle
+
+    def release(self) -> None:
+        """Release the lock."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _holder(self) -> str:
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            holder = json.loads(self.path.read_text())
+            return f"process {holder['pid']} on {holder['host']}"
+        return "another process"
+
+
+if os.name == "nt":  # pragma: no cover
+
+    def _take(handle: int) -> None:
+        import msvcrt
+
+        # far behind the text, which others may read
+        os.lseek(handle, 1 << 30, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        os.lseek(handle, 0, os.SEEK_SET)
+
+else:
+
+    def _take(handle: int) -> None:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class Writer:
@@ -44,7 +114,6 @@ class Writer:
         self.folder = path / "parts"
         self.segment = SEGMENT if segment is None else segment
         self._lock = WriterLock(path / "lock")
-        self._connection: duckdb.DuckDBPyConnection | None = None
 
     def __enter__(self) -> Self:
         self._lock.acquire()
@@ -63,29 +132,26 @@ class Writer:
     ) -> None:
         try:
             self._log.close()
-            if self._connection is not None:
-                self._connection.close()
+            self._connection.close()
         finally:
             self._lock.release()
 
     def _begin(self) -> None:
+        self._connection = duckdb.connect()
         for left in self.folder.glob("*.part"):  # by a writer that was killed
             left.unlink()
         parts, void = list_parts(self.folder)
         for part in void:
             part.path.unlink()
         self._open_log(parts)
-        docs = self._log.docs
-        self._seq = max((doc["seq"] for doc in docs), default=-1)
-        shards = [part.path for part in parts if part.kind == "parquet"]
-        names: list[str] = []
+        docs, shards = self._log.docs, shard_paths(parts)
+        last = -1
         if shards:
-            run = self._duckdb().execute
-            top = run(f"select max(seq) from {sql_files(shards)}").fetchall()[0][0]
-            self._seq = max(self._seq, -1 if top is None else int(top))
-            told = run(f"describe select * from {sql_files(shards)}").fetchall()
-            names = [row[0] for row in told if row[0] not in FIELDS]
-        self._names = {m.lower(): m for m in metric_columns(docs, names)}
+            query = f"select coalesce(max(seq), -1) from {sql_files(shards)}"
+            last = int(self._connection.execute(query).fetchall()[0][0])
+        self._seq = max([last, *(doc["seq"] for doc in docs)])
+        known = shard_metrics(self._connection, shards)
+        self._names = {m.lower(): m for m in metric_columns(docs, known)}
 
     def _open_log(self, parts: list[Part]) -> None:
         last = parts[-1] if parts else None
@@ -95,15 +161,9 @@ class Writer:
             self._number = 1 if last is None else last.last + 1
         self._log = LogFile(self.folder / log_name(self._number))
 
-    def _duckdb(self) -> duckdb.DuckDBPyConnection:
-        if self._connection is None:
-            self._connection = duckdb.connect()
-        return self._connection
-
-    def declare(self, study: StudyLike) -> None:
+    def declare(self, spec: str) -> None:
         """Keep the study as it is run now; it may have grown since the store was made."""
-        check_name(self.path, self.study, study.name)
-        write_header(self.path, study.name, study.toml())
+        write_header(self.path, self.study, spec)
 
     def append(self, records: Iterable[Record]) -> None:
         """Add the records of a trial: all are on the disk when this returns, or none is."""
@@ -130,7 +190,7 @@ class Writer:
         docs = self._log.docs
         if docs:
             metrics = metric_columns(docs)
-            load_docs(self._duckdb(), "batch", docs, metrics)
+            load_docs(self._connection, "batch", docs, metrics)
             self._shard("select * from batch", self._number, self._number)
         self._log.close()
         (self.folder / log_name(self._number)).unlink(missing_ok=True)
@@ -144,57 +204,133 @@ class Writer:
     def _shard(self, select: str, first: int, last: int) -> None:
         name = shard_name(first, last)
         partial = self.folder / (name + ".part")
-        self._duckdb().execute(
-            f"copy ({select}) to {sql_text(partial)} (format parquet, compression zstd)"
-        )
+        self._connection.execute(_copy(select, partial))
         put_in_force(partial, name)
 
     def score(self, metrics: list[Metric]) -> int:
-        """Add metrics of counts to every run that lacks them."""
+        """Add metrics of counts to every run that lacks them; return how many runs gained one."""
         self.compact()
         gained = 0
-        for part in list_parts(self.folder)[0]:
-            if part.kind == "parquet":
-                partial = part.path.with_name(part.path.name + ".part")
-                found = score_shard(self._duckdb(), part.path, partial, metrics)
-                if found:
-                    put_in_force(partial, part.path.name)
-                gained += found
+        for shard in shard_paths(list_parts(self.folder)[0]):
+            partial = shard.with_name(shard.name + ".part")
+            runs = _score_shard(self._connection, shard, partial, metrics)
+            if runs:
+                put_in_force(partial, shard.name)
+            gained += runs
         return gained
 
     def take(self, views: Views, done: set[str]) -> int:
-        """Take over the records of another store, except for those whose key is done here."""
+        """Add the records of another store, except for those whose key is done here."""
         self.compact()
         name = shard_name(self._number, self._number)
         partial = self.folder / (name + ".part")
-        held = pd.DataFrame({"key": pd.Series(sorted(done), dtype=object)})
-        views.connection.execute("create or replace table held (key varchar)")
-        views.connection.append("held", held)
-        try:
-            views.query(
-                f"copy (select * replace (seq + {self._seq + 1} as seq) from live "
-                f"where key not in (select key from held)) "
-                f"to {sql_text(partial)} (format parquet, compression zstd)"
+        with views.table("held", pd.DataFrame({"key": pd.Series(sorted(done), dtype=object)})):
+            new = (
+                f"select * replace (seq + {self._seq + 1} as seq) from live "
+                "where key not in (select key from held)"
             )
-        finally:
-            views.connection.execute("drop table held")
-        found = self._duckdb().execute(f"select count(*), max(seq) from {sql_files([partial])}")
-        count, top = found.fetchall()[0]
+            views.query(_copy(new, partial))
+        found = self._connection.execute(f"select count(*), max(seq) from {sql_files([partial])}")
+        count, last = found.fetchall()[0]
         if not count:
             partial.unlink()
             return 0
         self._log.close()
         put_in_force(partial, name)
-        self._seq = int(top)
+        self._seq = int(last)
         self._open_log(list_parts(self.folder)[0])
         return int(count)
 
 
+def _copy(select: str, file: Path) -> str:
+    return f"copy ({select}) to {sql_text(file)} (format parquet, compression zstd)"
+
+
 def _to_merge(parts: list[Part], everything: bool) -> list[Part]:
-    """Choose shards to merge: all, or the last eight that are of one size."""
+    """Return the shards to merge: all, or the last eight if they are of one size."""
     shards = [part for part in parts if part.kind == "parquet"]
     if everything:
         return shards if len(shards) > 1 else []
     last = shards[-_FAN:]
     equal = len({part.last - part.first for part in last}) == 1
     return last if len(last) == _FAN and equal else []
+
+
+# ---- metrics from joint counts ------------------------------------------------------------------
+
+
+def count_metric(name: str | Metric) -> Metric:
+    """Look up a metric that counts can give."""
+    metric = get_metric(name)
+    if metric.needs != "counts":
+        raise InputError(
+            f"A metric added to stored runs must be a function of counts; {metric.name} needs "
+            f"{metric.needs}: run the study with it."
+        )
+    return metric
+
+
+def _score_shard(
+    connection: duckdb.DuckDBPyConnection, shard: Path, partial: Path, metrics: list[Metric]
+) -> int:
+    """Write a shard anew with more metrics; return the number of runs that gained one.
+
+    Runs that have a metric keep the value they have.
+    """
+    source = sql_files([shard])
+    names = ", ".join(sql_text(m.name) for m in metrics)
+    lacking = connection.execute(
+        f"select seq, cells, attributes, n, w, w2, w is null as plain, list_filter([{names}], "
+        f"lambda m: not list_contains(measured, m)) as gained from {source} "
+        # a point of a mutation baseline is a mean over draws, which its counts do not hold
+        "where status = 'ok' and cells is not null and not starts_with(mitigator, 'mutation(') "
+        "and len(gained) > 0"
+    )
+    columns = [column[0] for column in lacking.description]
+    scores = []
+    while rows := lacking.fetchmany(_CHUNK):
+        frame = pd.DataFrame(rows, columns=columns)
+        # runs of one dataset and one choice of attributes share their axes
+        for _, runs in frame.groupby(["cells", "attributes", "plain"], sort=False):
+            values = {m.name: _score(m, runs) for m in metrics}
+            scores.append(runs[["seq", "gained"]].assign(**values))
+    if not scores:
+        return 0
+    held = shard_metrics(connection, [shard])
+    replaced, added = ["list_concat(measured, coalesce(gained, [])) as measured"], []
+    for metric in metrics:
+        name = quoted(metric.name)
+        value = (
+            f"case when list_contains(gained, {sql_text(metric.name)}) "
+            f"and not isnan(scored.{name}) then scored.{name} end"
+        )
+        if metric.name in held:
+            replaced.append(f"coalesce(shard.{name}, {value}) as {name}")
+        else:
+            added.append(f", {value} as {name}")
+    connection.register("scored", pd.concat(scores, ignore_index=True))
+    select = (
+        f"select shard.* replace ({', '.join(replaced)}){''.join(added)} from {source} shard "
+        "left join scored using (seq) order by seq"
+    )
+    connection.execute(_copy(select, partial))
+    connection.unregister("scored")
+    return sum(map(len, scores))
+
+
+def _score(metric: Metric, runs: pd.DataFrame) -> NDArray[np.float64]:
+    """Compute one metric of runs that share their axes, in one expression."""
+    arrays = {
+        name: None if runs[name].isna().any() else np.array(runs[name].tolist(), dtype=np.float64)
+        for name in ("n", "w", "w2")
+    }
+    attributes = runs["attributes"].iloc[0].split("+")
+    counts = read_counts(runs["cells"].iloc[0], arrays).method.select(*attributes)
+    with np.errstate(all="ignore"):
+        value = np.asarray(metric(counts), dtype=np.float64)
+    if value.shape != (len(runs),):
+        raise InputError(
+            f"A metric added to stored runs must have one value per run; {metric.name} has one "
+            "per group."
+        )
+    return value

@@ -2,19 +2,20 @@
 
 All backends give the same results: a trial is a pure function of its specification, workers
 receive names and load the data themselves, and BLAS runs on one thread everywhere. What a worker
-does with a trial stands in :mod:`isonomy.study.guard`; a backend only passes trials out and
-results in, as they come. Where a worker ends under a trial, the trial is tried once more in a
-process of its own, so that it can bring down nobody else, and counts as failed if that ends too.
+does with a trial is in :mod:`isonomy.study.isolation`; a backend only sends trials out and passes
+results on as they arrive. If a worker ends during a trial, the trial is tried again in a process
+of its own, so that it can harm no other, and counts as failed if that process ends too.
 """
 
 import contextlib
 import logging
 import os
 import socket
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, TypeVar
 
 import joblib
@@ -23,16 +24,24 @@ from joblib.externals import loky
 from isonomy._registry import Registry
 from isonomy._validate import optional
 from isonomy.errors import InputError
-from isonomy.study.guard import Failure, Guard, lost_twice, stop_sandboxes
-from isonomy.study.isolation import words
+from isonomy.study.isolation import (
+    THREADS,
+    Failure,
+    Guard,
+    Work,
+    describe,
+    lost_twice,
+    stop_sandboxes,
+)
 
 __all__ = ["BACKENDS", "Backend", "Failure", "make_backend"]
 
 Item = TypeVar("Item")
-Work = Callable[[Any], Iterable[Any]]
 Result = list[Any] | Failure
 
-_LOST = "the worker was lost"
+
+class WorkerLost(Exception):
+    """A worker ended during a trial."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +53,11 @@ class Backend:
     workers : int, optional
         Processes of a local engine; by default one per core.
     scheduler : str, optional
-        Address of a cluster that is already there.
+        Address of a running cluster.
     time_limit : float, optional
-        The most seconds that a trial may take.
+        Time limit of a trial, in seconds.
     memory_limit : int, optional
-        The most bytes that a trial's process may hold.
+        The most bytes that the process of a trial may hold.
     """
 
     workers: int | None = None
@@ -75,16 +84,16 @@ class Backend:
         return self.workers or int(joblib.cpu_count())
 
     def guard(self, work: Work, **more: Any) -> Guard:
-        """Give what a worker calls for a trial."""
+        """Return what a worker calls for a trial."""
         return Guard(work, self.time_limit, self.memory_limit, **more)
 
     def run(self, work: Work, items: Sequence[Item]) -> Iterator[tuple[Item, Result]]:
-        """Run the work for each item; give each with its records or failure, as they come.
+        """Run the work for each item; yield each with its records or failure, as they arrive.
 
         Parameters
         ----------
         work : callable
-            ``work(item)`` gives the records of a trial; it and the items must be picklable.
+            ``work(item)`` returns the records of a trial; it and the items must be picklable.
         items : sequence
             The trials.
         """
@@ -96,7 +105,7 @@ BACKENDS: Registry[type[Backend]] = Registry("backend")
 
 
 def make_backend(name: str, **options: Any) -> Backend:
-    """Make a backend by its name.
+    """Return a backend by its name.
 
     Examples
     --------
@@ -105,6 +114,57 @@ def make_backend(name: str, **options: Any) -> Backend:
     [(1, [0]), (2, [0, 1])]
     """
     return BACKENDS[name](**options)
+
+
+def _stream(
+    guard: Guard,
+    items: Iterable[Item],
+    *,
+    submit: Callable[[Guard, Item], Any],
+    completed: Callable[[Iterable[Any]], Iterable[Any]],
+    result: Callable[[Any], Result],
+    cpus: Callable[[], float],
+) -> Iterator[tuple[Item, Result]]:
+    """Keep an engine busy and yield results as they arrive.
+
+    Parameters
+    ----------
+    guard : Guard
+    items : iterable
+    submit : callable
+        ``submit(guard, item)`` sends a trial out and returns a handle.
+    completed : callable
+        Waits until at least one of the handles is done, and returns those that are.
+    result : callable
+        The result of a handle; raises :class:`WorkerLost` if its worker ended, and ``InputError``
+        if the cluster did.
+    cpus : callable
+        How many trials the engine runs at a time, now.
+    """
+    waiting = iter(items)
+    running: dict[Any, tuple[Item, int]] = {}
+    full = 0
+    while True:
+        if 2 * len(running) <= full:
+            full = int(4 * max(cpus(), 1))
+            for item in islice(waiting, full - len(running)):
+                running[submit(guard, item)] = (item, 0)
+        if not running:
+            return
+        for handle in completed(running):
+            item, losses = running.pop(handle)
+            try:
+                found = result(handle)
+            except InputError:
+                raise
+            except WorkerLost:
+                if losses < 2:
+                    running[submit(guard.alone(), item)] = (item, losses + 1)
+                    continue
+                found = lost_twice("the worker was lost")
+            except Exception as error:
+                found = Failure("failed", describe(error))
+            yield item, found
 
 
 @BACKENDS.register("serial")
@@ -125,63 +185,43 @@ class Serial(Backend):
 
 @BACKENDS.register("loky", aliases=("joblib",))
 class Loky(Backend):
-    """Processes of this machine, by joblib."""
+    """Processes of this machine, by joblib's loky."""
 
     name = "loky"
 
     def run(self, work: Work, items: Sequence[Item]) -> Iterator[tuple[Item, Result]]:
         """Run the work for each item."""
-        guard = self.guard(work, orphans=True)
-        left = dict(enumerate(items))
-        lost: dict[int, int] = {}
-        try:
-            yield from self._passes(guard, left, lost)
-        finally:
-            if left:  # given up half-way: nobody waits for what still runs
-                loky.get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
-    def _passes(
-        self, guard: Guard, left: dict[int, Any], lost: dict[int, int]
-    ) -> Iterator[tuple[Any, Result]]:
-        while left:
-            sent: set[int] = set()
+        def pool() -> Any:
+            # all workers end with the one that does; this starts new ones
+            env = dict.fromkeys(THREADS, "1")
+            return loky.get_reusable_executor(self.count, timeout=300, env=env)
+
+        def submit(guard: Guard, item: Item) -> Any:
+            while True:
+                with contextlib.suppress(BrokenProcessPool):
+                    return pool().submit(guard, item)
+
+        def result(future: Any) -> Result:
             try:
-                with contextlib.closing(self._pass(guard, left, lost, sent)) as found:
-                    for number, result in found:
-                        yield left.pop(number), result
+                return future.result()  # type: ignore[no-any-return]
             except BrokenProcessPool:
-                # all workers ended with the one that did; which trial it was is not told
-                for number in sent & left.keys():
-                    lost[number] = lost.get(number, 0) + 1
-                    if lost[number] > 2:
-                        yield left.pop(number), lost_twice(_LOST)
+                raise WorkerLost from None
 
-    def _pass(
-        self, guard: Guard, left: dict[int, Any], lost: dict[int, int], sent: set[int]
-    ) -> Generator[tuple[int, Result], None, None]:
-        def calls() -> Iterator[Any]:
-            for number in sorted(left, key=lambda k: (k not in lost, k)):
-                sent.add(number)
-                mine = guard.alone() if number in lost else guard
-                yield joblib.delayed(_numbered)(mine, number, left[number])
-
-        pool = joblib.Parallel(
-            n_jobs=self.count, backend="loky", return_as="generator_unordered", batch_size=1
-        )
-        found = pool(calls())
+        finished = False
         try:
-            # not "yield from", which would close it before warnings are off
-            for one in found:  # noqa: UP028
-                yield one
+            yield from _stream(
+                self.guard(work, orphans=True),
+                items,
+                submit=submit,
+                completed=lambda running: wait(running, return_when=FIRST_COMPLETED).done,
+                result=result,
+                cpus=lambda: self.count / 2,
+            )
+            finished = True
         finally:
-            with warnings.catch_warnings():
-                # trials given up half-way are what an interrupted study asks for
-                warnings.simplefilter("ignore")
-                found.close()
-
-
-def _numbered(guard: Guard, number: int, item: Any) -> tuple[int, Result]:
-    return number, guard(item)
+            if not finished:  # given up half-way: nobody waits for what still runs
+                pool().shutdown(wait=True, kill_workers=True)
 
 
 @BACKENDS.register("dask")
@@ -206,7 +246,7 @@ class Dask(Backend):
             except (OSError, ValueError) as error:
                 raise InputError(
                     f"A Dask scheduler must answer at {self.scheduler!r}; it does not "
-                    f"({words(error)}): start one with `dask scheduler`."
+                    f"({describe(error)}): start one with `dask scheduler`."
                 ) from None
             with client:
                 try:
@@ -220,7 +260,7 @@ class Dask(Backend):
             return
         import dask
 
-        # a worker that ends is told at once: trying again is done here, and alone
+        # the end of a worker is reported at once: the trial is tried again here, and alone
         with (
             dask.config.set({"distributed.scheduler.allowed-failures": 0}),
             distributed.LocalCluster(
@@ -238,53 +278,38 @@ class Dask(Backend):
     def _stream(
         self, distributed: Any, client: Any, guard: Guard, items: Sequence[Item]
     ) -> Iterator[tuple[Item, Result]]:
-        waiting = iter(items)
-        running: dict[Any, tuple[Item, int]] = {}
         stream = distributed.as_completed(loop=client.loop)
 
-        def submit(item: Item, times: int) -> None:
-            future = client.submit(guard.alone() if times else guard, item, pure=False, retries=0)
-            running[future] = (item, times)
+        def submit(guard: Guard, item: Item) -> Any:
+            future = client.submit(guard, item, pure=False, retries=0)
             stream.add(future)
+            return future
 
-        def fill() -> None:
-            room = max(100, 4 * sum(client.nthreads().values())) - len(running)
-            for item, _ in zip(waiting, range(room), strict=False):
-                submit(item, 0)
-
-        fill()
-        while running:
+        def completed(running: Iterable[Any]) -> list[Any]:
             future = next(stream)
-            if future.status not in ("finished", "error", "cancelled"):
+            while future.status not in ("finished", "error", "cancelled"):
                 # its worker ended before the result was fetched: the scheduler does it again
                 stream.add(future)
-                continue
-            item, times = running.pop(future)
-            result, error = _dask_result(future)
-            if error is None:
-                yield item, result
-            elif not isinstance(error, distributed.scheduler.KilledWorker):
-                yield item, Failure("failed", words(error))
-            elif times < 2:
-                submit(item, times + 1)
-            else:
-                yield item, lost_twice(_LOST)
-            del future
-            if len(running) < 50:
-                fill()
+                future = next(stream)
+            return [future]
 
+        def result(future: Any) -> Result:
+            try:
+                return future.result()  # type: ignore[no-any-return]
+            except Exception as error:
+                if future.status == "cancelled":
+                    raise InputError(
+                        "The Dask cluster must stay until the study is done; it let go of its "
+                        "trials: results so far are stored, run the study again to continue."
+                    ) from None
+                if isinstance(error, distributed.scheduler.KilledWorker):
+                    raise WorkerLost from None
+                raise
 
-def _dask_result(future: Any) -> tuple[Any, Exception | None]:
-    """Give what a trial gave, or the error with which it, or its worker, ended."""
-    try:
-        return future.result(), None
-    except Exception as error:
-        if future.status == "cancelled":
-            raise InputError(
-                "The Dask cluster must stay until the study is done; it let go of its trials: "
-                "what is done is kept, run the study again to go on."
-            ) from None
-        return None, error
+        def cpus() -> int:
+            return max(25, sum(client.nthreads().values()))
+
+        return _stream(guard, items, submit=submit, completed=completed, result=result, cpus=cpus)
 
 
 @BACKENDS.register("ray")
@@ -311,12 +336,12 @@ class Ray(Backend):
         try:
             if self.scheduler is not None:
                 _knock(self.scheduler)
-            with _environment(RAY_USAGE_STATS_ENABLED="0"):
+            with _environment("RAY_USAGE_STATS_ENABLED", "0"):
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(
                 f"A Ray cluster must answer at {self.scheduler!r}; it does not "
-                f"({words(error)}): start one with `ray start --head`, or set the token that it asks for."
+                f"({describe(error)}): start one with `ray start --head`, or set its token."
             ) from None
         try:
             yield
@@ -327,34 +352,28 @@ class Ray(Backend):
         self, ray: Any, guard: Guard, items: Sequence[Item]
     ) -> Iterator[tuple[Item, Result]]:
         call = ray.remote(num_cpus=1, max_retries=0)(_call)
-        usual, alone = ray.put(guard), ray.put(guard.alone())
-        waiting = iter(items)
-        running: dict[Any, tuple[Item, int]] = {}
+        stored = {g.isolate: ray.put(g) for g in (guard, guard.alone())}
 
-        def submit(item: Item, times: int) -> None:
-            running[call.remote(alone if times else usual, item)] = (item, times)
+        def result(handle: Any) -> Result:
+            try:
+                return ray.get(handle)  # type: ignore[no-any-return]
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+            except ray.exceptions.RayError:
+                raise WorkerLost from None
 
-        def fill() -> None:
-            room = max(100, int(4 * ray.cluster_resources().get("CPU", 1))) - len(running)
-            for item, _ in zip(waiting, range(room), strict=False):
-                submit(item, 0)
+        return _stream(
+            guard,
+            items,
+            submit=lambda guard, item: call.remote(stored[guard.isolate], item),
+            completed=lambda running: ray.wait(list(running), num_returns=1)[0],
+            result=result,
+            cpus=lambda: max(25, ray.cluster_resources().get("CPU", 1)),
+        )
 
-        fill()
-        while running:
-            done, _ = ray.wait(list(running), num_returns=1)
-            for ref in done:
-                item, times = running.pop(ref)
-                try:
-                    yield item, ray.get(ref)
-                except ray.exceptions.RayTaskError as error:
-                    yield item, Failure("failed", words(error.cause))
-                except ray.exceptions.RayError:
-                    if times < 2:
-                        submit(item, times + 1)
-                    else:
-                        yield item, lost_twice(_LOST)
-            if len(running) < 50:
-                fill()
+
+def _call(guard: Guard, item: Any) -> Result:
+    return guard(item)
 
 
 def _knock(address: str) -> None:
@@ -364,20 +383,14 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
-def _call(guard: Guard, item: Any) -> Result:
-    return guard(item)
-
-
 @contextlib.contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    """Set variables of the environment for as long as an engine starts."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
+def _environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable of the environment while an engine starts."""
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before

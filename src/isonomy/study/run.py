@@ -15,7 +15,7 @@ from isonomy._validate import unknown_name
 from isonomy.store.record import STATUSES, Record
 from isonomy.store.store import Store
 from isonomy.study.backends import Backend, make_backend
-from isonomy.study.guard import Failure
+from isonomy.study.isolation import Failure
 from isonomy.study.plan import Trial, keys, plan
 from isonomy.study.spec import Study
 from isonomy.study.trial import run_trial
@@ -226,12 +226,12 @@ def run(
             memory_limit=memory_limit,
         )
     if not isinstance(store, Store):
-        store = Store.create(store, study)
+        store = Store.create(store, study.name, study.toml())
     store.check_study(study.name)
     with store.writer() as writer:
         jobs, named = pending(study, store, retry=retry)
         kept = len(store)
-        writer.declare(study)
+        writer.declare(study.toml())
         statuses: Counter[str] = Counter()
         spent = {"cpu": 0.0, "fit_cpu": 0.0}
         done, start, interrupted = 0, time.monotonic(), False

@@ -19,8 +19,7 @@ from isonomy.metrics import get_metric
 from isonomy.metrics.joint import JointCounts
 from isonomy.search.cache import Cache
 from isonomy.store import Record, records_frame
-from isonomy.store.log import batch_line, read_batches
-from isonomy.store.parts import list_parts
+from isonomy.store.log import batch_line, list_parts, read_batches
 from isonomy.store.record import check_frame
 from isonomy.store.store import Store, Writer
 from isonomy.testing import check_store
@@ -482,7 +481,7 @@ def test_refuses_in_words(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"DuckDB says: .*nothing"):
         store.runs("nothing = 1")
     (store.path / "parts").rename(store.path / "gone")
-    with pytest.raises(InputError, match="has lost it: bring it back"):
+    with pytest.raises(InputError, match="has lost it: restore it"):
         Store.open(store.path)
     (store.path / "gone").rename(store.path / "parts")
     header = store.path / "store.json"

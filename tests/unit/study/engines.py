@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from isonomy.store.record import RUN
-from isonomy.study.guard import stop_sandboxes
+from isonomy.study.isolation import stop_sandboxes
 
 HERE = Path(__file__).parent
 

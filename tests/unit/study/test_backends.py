@@ -12,8 +12,7 @@ import pytest
 from isonomy.errors import InputError, MissingExtra
 from isonomy.study import backends
 from isonomy.study.backends import BACKENDS, make_backend
-from isonomy.study.guard import Failure, Guard
-from isonomy.study.sandbox import Died, Sandbox, memory_of, pickled
+from isonomy.study.isolation import Died, Failure, Guard, Sandbox, memory_of, pickled
 from tests.unit.study.engines import engine, importable, workloads
 
 __all__ = ["importable"]
