@@ -307,7 +307,7 @@ class Dask(Backend):
                 raise
 
         def cpus() -> int:
-            return max(25, sum(client.nthreads().values()))
+            return max(25, int(sum(client.nthreads().values())))
 
         return _stream(guard, items, submit=submit, completed=completed, result=result, cpus=cpus)
 
