@@ -183,7 +183,7 @@ from isonomy.audit import audit_file
 import isonomy.metrics.query
 start = time.process_time()
 found = audit_file(
-    sys.argv[1], label="y_true", prediction="y_pred", sensitive=["sex", "race"],
+    sys.argv[1], label="y_true", prediction="y_pred", sensitive_features=["sex", "race"],
     privileged={"sex": "Male", "race": "White"}, intersections=True,
 )
 seconds = time.process_time() - start

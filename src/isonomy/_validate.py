@@ -14,6 +14,8 @@ from isonomy.errors import InputError, MissingExtra, UnknownName
 
 __all__ = [
     "MISSING",
+    "as_names",
+    "check_columns",
     "check_length",
     "check_same_order",
     "check_score",
@@ -37,6 +39,11 @@ def listed(values: Iterable[Any], *, most: int = 8) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def as_names(names: Any) -> list[Any]:
+    """Return one name or several as a list."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 def unknown_name(kind: str, name: str, options: Sequence[Any]) -> UnknownName:
     """Build the error for a name that does not exist, with a did-you-mean."""
     known = [str(option) for option in options]
@@ -58,6 +65,16 @@ def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
             f"{purpose} needs {library}, which is not installed; "
             f'run: pip install "isonomy[{extra}]".'
         ) from error
+
+
+def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise unless every column exists and plays one part."""
+    for name in names:
+        if name not in known:
+            raise unknown_name("column", name, known)
+    doubled = {name for name in names if list(names).count(name) > 1}
+    if doubled:
+        raise InputError(f"Each column may play one part; {listed(sorted(doubled))} plays several.")
 
 
 def check_length(name: str, length: int, other: str, expected: int) -> None:

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import check_length, check_same_order, check_score
+from isonomy._files import open_table, sql_name
+from isonomy._validate import as_names, check_columns, check_length, check_same_order, check_score
 from isonomy.audit import judge
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.unexamined import looks_protected
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
 from isonomy.metrics.gaps import default_comparison
-from isonomy.metrics.query import banded, columns_of, connect, quoted, score_histogram
-from isonomy.metrics.tally import as_column, attribute_columns, check_columns, group_index
+from isonomy.metrics.query import banded
+from isonomy.metrics.tally import as_column, attribute_columns, group_index
 
 __all__ = ["audit", "audit_counts", "audit_file"]
 
@@ -281,7 +282,7 @@ def audit_file(
     *,
     label: str,
     prediction: str,
-    sensitive: str | Sequence[str],
+    sensitive_features: str | Sequence[str],
     score: str | None = None,
     weight: str | None = None,
     table: str | None = None,
@@ -296,8 +297,8 @@ def audit_file(
     ----------
     source : path
         The file.
-    label, prediction, sensitive, score, weight : str
-        Columns; ``sensitive`` may name several. Scores of more than two million rows are read as
+    label, prediction, sensitive_features, score, weight : str
+        Columns; ``sensitive_features`` may name several. Scores of more than two million rows are read as
         a histogram, and what that can do to the AUC is stated.
     table : str, optional
         Table of a DuckDB file.
@@ -309,14 +310,15 @@ def audit_file(
         ``intersections``, ``metrics``, ``thresholds``, ``level``, ``resamples`` and
         ``random_state``, as in :func:`audit`.
     """
-    names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-    columns = columns_of(source, table)
+    names = as_names(sensitive_features)
+    with open_table(source, table) as file:
+        columns = list(file.columns)
     check_columns([c for c in (score,) if c], columns)
     counts = Counts.from_query(
         source,
         label=label,
         prediction=prediction,
-        sensitive=names,
+        sensitive_features=names,
         weight=weight,
         table=table,
         bins=bins,
@@ -328,15 +330,14 @@ def audit_file(
     if score is None:
         return audit_counts(counts, **options)
     if counts.n.sum() > EXACT_ROWS:
-        histogram = score_histogram(
+        histogram = ScoreTable.from_query(
             source, counts, label=label, score=score, weight=weight, table=table, bands=bins
         )
         return audit_counts(counts, table=histogram, **options)
-    connection, reader = connect(source, table)
-    wanted = [quoted(c) for c in (label, score, *([weight] if weight else []))]
-    wanted += [f"{banded(a, bins)} AS {quoted(a)}" for a in names]
-    with connection:
-        frame = connection.execute(f"SELECT {', '.join(wanted)} FROM {reader}").df()
+    wanted = [sql_name(c) for c in (label, score, *([weight] if weight else []))]
+    wanted += [f"{banded(a, bins)} AS {sql_name(a)}" for a in names]
+    with open_table(source, table) as file:
+        frame = file.execute(f"SELECT {', '.join(wanted)} FROM {file.rows}").df()
     histogram, exact = _score_table(
         frame[label],
         frame[score],

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from isonomy._files import is_table_file, write_table
 from isonomy._validate import listed, match_values, unknown_name
 from isonomy.audit.unexamined import looks_protected
 from isonomy.benchmark.cases import frontier_specs
 from isonomy.data import Dataset, dataset_from, load
-from isonomy.data.catalog import is_file_name
 from isonomy.errors import InputError
 from isonomy.mitigators import MITIGATORS
 from isonomy.study import Method, Source, Study, Task
@@ -92,7 +92,7 @@ def plan_benchmark(
         )
     notes: list[str] = []
     sources: tuple[Source, ...] = ()
-    if is_file_name(data):
+    if is_table_file(data):
         if label is None:
             raise InputError(f"--label must name the column of {str(data)!r} to predict.")
         whole, source = _declared(
@@ -274,8 +274,6 @@ def _quarters(values: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def _written(table: pd.DataFrame, path: Path) -> Path:
-    import duckdb
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -283,13 +281,7 @@ def _written(table: pd.DataFrame, path: Path) -> Path:
             f"The runs must go to a folder that can be written; {str(path.parent)!r}: "
             f"{error.strerror}: choose another with --out."
         ) from None
-    plain = table.reset_index(drop=True)
-    partial = path.with_name(path.name + ".part")
-    with duckdb.connect() as connection:
-        connection.register("plain", plain)
-        where = str(partial).replace("'", "''")
-        connection.execute(f"COPY (SELECT * FROM plain) TO '{where}' (FORMAT parquet)")
-    partial.replace(path)  # workers of a benchmark that still runs may be reading it
+    write_table(table, path)  # whole: workers of a benchmark that still runs may be reading it
     return path
 
 

@@ -140,7 +140,7 @@ def audit_command(
                 file,
                 label=label,
                 prediction=prediction,
-                sensitive=sensitive,
+                sensitive_features=sensitive,
                 score=score,
                 weight=weight,
                 table=table,
@@ -177,11 +177,12 @@ def _query(
     weight: str | None,
     bins: dict[str, list[float]],
 ) -> str:
-    from isonomy.metrics.query import group_query, quoted
+    from isonomy._files import sql_name
+    from isonomy.metrics.query import group_query
 
     if score:
         raise InputError("--score needs rows; leave it out with --print-sql.")
-    source = ".".join(quoted(part) for part in table.split("."))
+    source = ".".join(sql_name(part) for part in table.split("."))
     return group_query(source, label, prediction, sensitive, weight, bins) + ";"
 
 

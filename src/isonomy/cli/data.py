@@ -303,7 +303,7 @@ def export_command(
     path: str | None = PATH,
 ) -> None:
     """Write a dataset as one table: features, protected attributes, weight and label."""
-    from isonomy.data.export import write_table
+    from isonomy._files import write_table
 
     check_writable(file)
     dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
@@ -321,9 +321,10 @@ def _open(
     path: str | None,
 ) -> "Dataset":
     """Load a dataset by name, or make one of a file and the options that describe it."""
-    from isonomy.data import dataset_from, is_file_name, load
+    from isonomy._files import is_table_file
+    from isonomy.data import dataset_from, load
 
-    if not is_file_name(source):
+    if not is_table_file(source):
         return load(source, **({"path": path} if path else {}))
     if label is None or not sensitive:
         raise InputError(

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from isonomy._files import write_text
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -168,19 +169,9 @@ def write_json(file: str, content: dict[str, Any]) -> None:
     if file == "-":
         sys.stdout.write(text + "\n")
     else:
-        _write(file, text + "\n")
+        write_text(file, text + "\n")
 
 
 def write_page(file: str, page: str) -> None:
     """Write one self-contained page."""
-    _write(file, page)
-
-
-def _write(file: str, text: str) -> None:
-    path = Path(file)
-    partial = path.with_name(path.name + ".part")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise InputError(f"{file!r} cannot be written: {error.strerror}.") from None
+    write_text(file, page)

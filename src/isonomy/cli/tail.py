@@ -248,12 +248,12 @@ def _table(
     model: Any,
 ) -> "tuple[pd.DataFrame, Any, dict[str, Any]]":
     """Give the columns that the model takes, and what a dataset knows of favour and privilege."""
+    from isonomy._files import is_table_file, read_table
     from isonomy._validate import unknown_name
-    from isonomy.data import is_file_name, load
-    from isonomy.data.dataset import read_table
+    from isonomy.data import load
 
     privileged: dict[str, Any] = {}
-    if is_file_name(data):
+    if is_table_file(data):
         table = read_table(data)
         for column in [*([label] if label else []), *drop, *sensitive]:
             if column not in table.columns:
@@ -336,7 +336,7 @@ def _combined(
 def _together(
     given: list[str], sensitive: list[str], table: "pd.DataFrame"
 ) -> list[list[str]]:  # fmt: skip
-    from isonomy.metrics.tally import check_columns
+    from isonomy._validate import check_columns
 
     sets = [[c.strip() for c in text.split(",")] for text in given]
     named = [c for columns in sets for c in columns]

@@ -127,7 +127,7 @@ def tradeoff_command(
                         file,
                         label=label,
                         prediction=column,
-                        sensitive=[attribute, base],
+                        sensitive_features=[attribute, base],
                         weight=weight,
                         table=table,
                         favorable=favorable or None,
@@ -205,11 +205,11 @@ def _frontier(
     fairness: str,
 ) -> "Frontier | None":
     """Trace the frontier from the rows of the file; None for metrics it cannot serve."""
+    from isonomy._files import read_table
     from isonomy.errors import NotApplicable
-    from isonomy.metrics.query import read_columns
     from isonomy.tradeoff import post_processing_frontier
 
-    rows = read_columns(file, [label, score, attribute], table)
+    rows = read_table(file, [label, score, attribute], table)
     try:
         return post_processing_frontier(
             rows[label].to_numpy(),
@@ -233,10 +233,10 @@ def read_dataset(
     privileged: list[str],
 ) -> Any:
     """Load a dataset by name, or make one of a file to learn from."""
+    from isonomy._files import is_table_file
     from isonomy.data import dataset_from
-    from isonomy.data.catalog import is_file_name
 
-    if not is_file_name(data):
+    if not is_table_file(data):
         return dataset_from(data)
     if label is None:
         raise InputError(f"--label must name the column of {data!r} to predict.")

@@ -22,7 +22,7 @@ from isonomy.data import (  # noqa: F401 - each registers itself
     synthetic,
     titanic,
 )
-from isonomy.data.catalog import DATASETS, dataset_from, is_file_name, load
+from isonomy.data.catalog import DATASETS, dataset_from, load
 from isonomy.data.dataset import Dataset, DatasetInfo
 from isonomy.data.prepare import Encoded, encode, prepare, rows_of
 from isonomy.data.prepared import Part, Prepared
@@ -40,7 +40,6 @@ __all__ = [
     "Split",
     "dataset_from",
     "encode",
-    "is_file_name",
     "load",
     "make_biased",
     "make_split",

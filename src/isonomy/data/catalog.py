@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from isonomy._files import is_table_file, read_table
 from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy.data.cache import cached_table
@@ -14,7 +15,7 @@ from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import File
 from isonomy.errors import DataUnavailable, InputError
 
-__all__ = ["DATASETS", "Entry", "dataset_from", "is_file_name", "load"]
+__all__ = ["DATASETS", "Entry", "dataset_from", "load"]
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,13 @@ def load(name: str, **options: Any) -> Dataset:
 
 
 def dataset_from(source: str | Path, **options: Any) -> Dataset:
-    """Load a dataset by name, or make one of a CSV or Parquet file.
+    """Load a dataset by name, or make one of a CSV, Parquet or DuckDB file.
 
     Parameters
     ----------
     source : str or path
-        A name that ``isonomy data list`` shows, or a file ending in ``.csv`` or ``.parquet``.
+        A name that ``isonomy data list`` shows, or a file ending in ``.csv``, ``.parquet`` or
+        ``.duckdb``.
     **options
         For a name, those of ``load``; for a file, those of ``Dataset.from_frame``.
 
@@ -102,18 +104,10 @@ def dataset_from(source: str | Path, **options: Any) -> Dataset:
     -------
     Dataset
     """
-    if not is_file_name(source):
+    if not is_table_file(source):
         return load(str(source), **options)
-    path = Path(source)
-    if path.suffix.lower() in {".parquet", ".pq"}:
-        return Dataset.from_parquet(path, **options)
-    return Dataset.from_csv(path, **options)
-
-
-def is_file_name(source: str | Path) -> bool:
-    """Tell a file from the name of a dataset."""
-    suffixes = {".csv", ".gz", ".parquet", ".pq"}
-    return isinstance(source, Path) or Path(source).suffix.lower() in suffixes
+    options.setdefault("name", Path(source).stem)
+    return Dataset.from_frame(read_table(source), **options)
 
 
 def table_of(

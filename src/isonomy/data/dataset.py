@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._files import read_table
 from isonomy._validate import (
     MISSING,
     check_length,
@@ -22,7 +23,7 @@ from isonomy._validate import (
 )
 from isonomy.errors import InputError
 
-__all__ = ["Dataset", "DatasetInfo", "read_table"]
+__all__ = ["Dataset", "DatasetInfo"]
 
 
 @dataclass(frozen=True)
@@ -361,65 +362,21 @@ class Dataset:
     def from_csv(cls, path: str | Path, **options: Any) -> "Dataset":
         """Make a dataset of a CSV file; the options are those of ``from_frame``.
 
-        Cells are parted by commas, or by the semicolons or tabs of a header without commas.
+        An empty cell is missing; cells are separated by commas, semicolons, tabs or ``|``.
         """
         options.setdefault("name", Path(path).stem)
-        return cls.from_frame(_read_csv(_existing(path)), **options)
+        return cls.from_frame(read_table(path, kind=".csv"), **options)
 
     @classmethod
     def from_parquet(cls, path: str | Path, **options: Any) -> "Dataset":
         """Make a dataset of a Parquet file; the options are those of ``from_frame``."""
         options.setdefault("name", Path(path).stem)
-        return cls.from_frame(_read_parquet(_existing(path)), **options)
+        return cls.from_frame(read_table(path, kind=".parquet"), **options)
 
     def _attribute(self, attribute: str) -> "pd.Series[Any]":
         if attribute not in self.sensitive.columns:
             raise unknown_name("protected attribute", attribute, list(self.attributes))
         return self.sensitive[attribute]
-
-
-def _existing(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"A file must exist to be read; there is none at {str(path)!r}.")
-    return path
-
-
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a CSV or Parquet file into a frame; raise one sentence where it cannot be read."""
-    path = _existing(path)
-    return _read_parquet(path) if path.suffix.lower() in {".parquet", ".pq"} else _read_csv(path)
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    import duckdb
-
-    with duckdb.connect() as connection:
-        try:
-            table: pd.DataFrame = connection.read_parquet(str(path)).df()
-        except duckdb.Error as error:
-            why = str(error).strip().splitlines()[0].rstrip(".")
-            raise InputError(f"The file {str(path)!r} cannot be read: {why}.") from None
-    return table
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    """Read a CSV file; raise one sentence where it is not one."""
-    try:
-        header = list(pd.read_csv(path, nrows=0).columns.astype(str))
-        sep = next((s for s in ";\t" if len(header) == 1 and s in header[0]), ",")
-        table = pd.read_csv(path, sep=sep)
-    except UnicodeDecodeError:
-        raise InputError(
-            f"The file {str(path)!r} cannot be read: it is not UTF-8 text; save it as UTF-8."
-        ) from None
-    except pd.errors.EmptyDataError:
-        raise InputError(f"The file must hold rows; {str(path)!r} is empty.") from None
-    except pd.errors.ParserError as error:
-        raise InputError(f"The file {str(path)!r} cannot be read: {error}.") from None
-    if table.empty:
-        raise InputError(f"The file must hold rows; {str(path)!r} holds a header only.")
-    return table
 
 
 def _values(column: "pd.Series[Any]") -> tuple[Any, ...]:

@@ -9,9 +9,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import MISSING, check_same_order, listed, match_values, resolve_favorable
+from isonomy._validate import (
+    MISSING,
+    as_names,
+    check_same_order,
+    listed,
+    match_values,
+    resolve_favorable,
+)
 from isonomy.errors import InputError
-from isonomy.metrics import tally
+from isonomy.metrics import query, tally
 
 __all__ = ["Counts"]
 
@@ -119,7 +126,7 @@ class Counts:
         *,
         label: str,
         prediction: str,
-        sensitive: str | list[str],
+        sensitive_features: str | Sequence[str],
         weight: str | None = None,
         classes: Sequence[Any] | None = None,
         favorable: Any = None,
@@ -131,7 +138,7 @@ class Counts:
         Modin ...) are counted here; lazy ones (polars LazyFrame, DuckDB relation, Dask,
         PySpark) are grouped by their own engine, and only the cells come back.
         """
-        names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+        names = as_names(sensitive_features)
         cells = tally.from_frame(frame, label, prediction, names, weight, classes)
         return cls.from_cells(
             cells, favorable=favorable, privileged=privileged, shard=classes is not None
@@ -144,7 +151,7 @@ class Counts:
         *,
         label: str,
         prediction: str,
-        sensitive: str | list[str],
+        sensitive_features: str | Sequence[str],
         weight: str | None = None,
         table: str | None = None,
         bins: Mapping[str, Sequence[float]] | None = None,
@@ -164,10 +171,8 @@ class Counts:
         bins : mapping of attribute to cut points, optional
             Cuts a number such as age into bands: ``{"age": [25, 60]}``.
         """
-        names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-        from isonomy.metrics.query import from_query
-
-        cells = from_query(source, label, prediction, names, weight, table, bins, classes)
+        names = as_names(sensitive_features)
+        cells = query.from_query(source, label, prediction, names, weight, table, bins, classes)
         return cls.from_cells(
             cells, favorable=favorable, privileged=privileged, shard=classes is not None
         )

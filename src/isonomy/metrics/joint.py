@@ -96,7 +96,7 @@ class JointCounts:
         """Take counts in which the original model's prediction is one of the attributes.
 
         That is how a file is counted without reading its rows:
-        ``Counts.from_query(..., sensitive=["sex", "original"])`` and ``base="original"``.
+        ``Counts.from_query(..., sensitive_features=["sex", "original"])`` and ``base="original"``.
 
         Parameters
         ----------

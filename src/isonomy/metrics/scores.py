@@ -4,6 +4,7 @@ Scores are probabilities of the favourable outcome. They are not a function of c
 histogram of them nearly is, and that is what intervals and out-of-core files use.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -11,11 +12,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import check_length, check_score, check_weight, resolve_favorable
+from isonomy._files import open_table, sql_name
+from isonomy._validate import (
+    MISSING,
+    check_columns,
+    check_length,
+    check_score,
+    check_weight,
+    resolve_favorable,
+)
 from isonomy.errors import InputError
+from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import METRICS, Metric
+from isonomy.metrics.query import Bins, banded
 from isonomy.metrics.rates import add_up, divide
-from isonomy.metrics.tally import sort_key
+from isonomy.metrics.tally import is_missing, sort_key
 
 __all__ = ["CALIBRATION_BINS", "ScoreTable"]
 
@@ -170,6 +181,73 @@ class ScoreTable:
             loss=total(weights * loss) / held,
             groups=groups,
             probabilities=inside,
+        )
+
+    @classmethod
+    def from_query(
+        cls,
+        source: str | os.PathLike[str],
+        counts: Counts,
+        *,
+        label: str,
+        score: str,
+        weight: str | None = None,
+        table: str | None = None,
+        bands: Bins | None = None,
+        bins: int = 4096,
+    ) -> Self:
+        """Build the histogram of a score column of a file; the rows never enter Python.
+
+        Squared error and log loss come out exact; ranking and calibration see scores of one bin
+        as equal (:meth:`auc_error` bounds what that can do). ``bands`` cut numbers into groups.
+        """
+        s = f"CAST({sql_name(score)} AS DOUBLE)"
+        w = f"CAST({sql_name(weight)} AS DOUBLE)" if weight else "1.0"
+        keys = ", ".join([*(banded(a, bands) for a in counts.attributes), sql_name(label)])
+        tiny = repr(float(np.finfo(np.float64).eps))
+        with open_table(source, table) as file:
+            check_columns([score], list(file.columns))
+            lowest, highest, absent = file.execute(
+                f"SELECT MIN({s}), MAX({s}), COUNT(*) FILTER (NOT isfinite({s}) OR {s} IS NULL) "
+                f"FROM {file.rows}"
+            ).fetchone()
+            if absent:
+                raise InputError(
+                    f"Scores must be finite numbers; {absent:,} rows of {score!r} are not."
+                )
+            inside = lowest >= 0 and highest <= 1
+            low, width = (0.0, 1.0) if inside else (lowest, max(highest - lowest, 1e-300))
+            loss = f"GREATEST(LEAST({s}, 1 - {tiny}), {tiny})" if inside else "0.5"
+            cells = file.execute(
+                f"SELECT {keys}, CAST(LEAST(FLOOR(({s} - {low!r}) / {width!r} * {bins}), {bins - 1})"
+                f" AS INTEGER) AS bin, COUNT(*), SUM({w}), SUM({w} * {s}), SUM({w} * {s} * {s}), "
+                f"SUM(-{w} * LN({loss})), SUM(-{w} * LN(1 - {loss})) "
+                f"FROM {file.rows} GROUP BY {keys}, bin"
+            ).fetchall()
+        k = len(counts.attributes)
+        place = {group: i for i, group in enumerate(counts.groups)}
+        at = [
+            (
+                place[tuple(MISSING if is_missing(v) else v for v in cell[:k])],
+                int(cell[k] in counts.favorable),
+                cell[k + 1],
+            )
+            for cell in cells
+        ]
+        totals = np.zeros((6, len(counts.groups), 2, bins))
+        sums = np.array([cell[k + 2 :] for cell in cells], dtype=np.float64)
+        np.add.at(totals, (slice(None), *np.array(at, dtype=np.intp).T), sums.T)
+        n, mass, first, second, loss_good, loss_bad = totals
+        held = np.where(mass > 0, mass, 1.0)
+        y = np.array([0.0, 1.0])[:, None]
+        return cls(
+            n=n,
+            w=mass,
+            mean=first / held,
+            square=(second - 2 * y * first + y * mass) / held,
+            loss=np.where(y == 1, loss_good, loss_bad) / held,
+            groups=counts.groups,
+            probabilities=bool(inside),
         )
 
     def merge(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import MISSING, check_length, check_weight, listed, unknown_name
+from isonomy._validate import MISSING, check_columns, check_length, check_weight, listed
 from isonomy.errors import InputError
 
 __all__ = [
     "Cells",
     "as_column",
     "attribute_columns",
-    "check_columns",
     "check_weight_sums",
     "from_arrays",
     "from_frame",
@@ -349,16 +348,6 @@ def from_rows(
 def is_missing(value: Any) -> bool:
     """Say whether an engine gave a value that is not known."""
     return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
-
-
-def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
-    """Raise unless every column exists and plays one part."""
-    for name in names:
-        if name not in known:
-            raise unknown_name("column", name, known)
-    doubled = {name for name in names if list(names).count(name) > 1}
-    if doubled:
-        raise InputError(f"Each column may play one part; {listed(sorted(doubled))} plays several.")
 
 
 def from_frame(

@@ -254,7 +254,7 @@ def test_consistency_on_request(predictions: pd.DataFrame) -> None:
 def test_large_files_get_histograms(predictions, tmp_path, monkeypatch) -> None:
     predictions.to_parquet(tmp_path / "p.parquet")
     options = {
-        "label": "y", "prediction": "yhat", "score": "score", "sensitive": "sex", "favorable": "good",
+        "label": "y", "prediction": "yhat", "score": "score", "sensitive_features": "sex", "favorable": "good",
     }  # fmt: skip
     exact = audit_file(tmp_path / "p.parquet", **options)
     monkeypatch.setattr(sys.modules["isonomy.audit.run"], "EXACT_ROWS", 10)

@@ -134,7 +134,7 @@ def test_a_derived_attribute_keeps_its_source() -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_files_in_and_out(tmp_path: Path, suffix: str) -> None:
-    from isonomy.data.export import write_table
+    from isonomy._files import write_table
 
     file = tmp_path / f"people{suffix}"
     write_table(people(), file)
@@ -156,7 +156,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_export_refuses_other_endings(tmp_path: Path) -> None:
-    from isonomy.data.export import write_table
+    from isonomy._files import write_table
 
     with pytest.raises(InputError, match=r"must end in \.csv or \.parquet"):
         write_table(people(), tmp_path / "people.xlsx")

@@ -8,7 +8,7 @@ import pytest
 
 from isonomy import Counts
 from isonomy.errors import InputError, UnknownName
-from isonomy.metrics.query import score_histogram
+from isonomy.metrics import ScoreTable
 
 NAMES = {"label": "y", "prediction": "yhat"}
 
@@ -61,7 +61,7 @@ def test_frames_and_lazy_engines(kind: str, predictions: pd.DataFrame, direct: C
         dask = pytest.importorskip("dask.dataframe")
         frame = dask.from_pandas(predictions, npartitions=3)
     counts = Counts.from_frame(
-        frame, **NAMES, sensitive=["sex", "race"], weight="weight", favorable="good"
+        frame, **NAMES, sensitive_features=["sex", "race"], weight="weight", favorable="good"
     )
     same(counts, direct)
 
@@ -72,7 +72,7 @@ def test_spark(predictions: pd.DataFrame, direct: Counts) -> None:
     try:
         frame = session.createDataFrame(predictions)
         counts = Counts.from_frame(
-            frame, **NAMES, sensitive=["sex", "race"], weight="weight", favorable="good"
+            frame, **NAMES, sensitive_features=["sex", "race"], weight="weight", favorable="good"
         )
     finally:
         session.stop()
@@ -91,7 +91,7 @@ def test_files(ending: str, predictions: pd.DataFrame, direct: Counts, tmp_path)
     else:
         predictions.to_csv(path, index=False)
     counts = Counts.from_query(
-        path, **NAMES, sensitive=["sex", "race"], weight="weight", favorable="good"
+        path, **NAMES, sensitive_features=["sex", "race"], weight="weight", favorable="good"
     )
     same(counts, direct)
 
@@ -102,7 +102,7 @@ def test_globs_add_up(predictions: pd.DataFrame, direct: Counts, tmp_path) -> No
     counts = Counts.from_query(
         tmp_path / "part*.parquet",
         **NAMES,
-        sensitive=["sex", "race"],
+        sensitive_features=["sex", "race"],
         weight="weight",
         favorable="good",
     )
@@ -113,7 +113,7 @@ def test_bands_cut_a_number(predictions: pd.DataFrame, tmp_path) -> None:
     path = tmp_path / "p.parquet"
     predictions.to_parquet(path)
     counts = Counts.from_query(
-        path, **NAMES, sensitive="age", bins={"age": [25, 60]}, favorable="good"
+        path, **NAMES, sensitive_features="age", bins={"age": [25, 60]}, favorable="good"
     )
     bands = pd.cut(
         predictions["age"],
@@ -248,19 +248,21 @@ def test_missing_columns_and_files(predictions: pd.DataFrame, tmp_path) -> None:
     path = tmp_path / "p.csv"
     predictions.to_csv(path, index=False)
     with pytest.raises(UnknownName, match="did you mean 'sex'"):
-        Counts.from_query(path, **NAMES, sensitive="sx", favorable="good")
+        Counts.from_query(path, **NAMES, sensitive_features="sx", favorable="good")
     with pytest.raises(UnknownName, match="did you mean 'sex'"):
-        Counts.from_frame(predictions, **NAMES, sensitive="sx", favorable="good")
+        Counts.from_frame(predictions, **NAMES, sensitive_features="sx", favorable="good")
     with pytest.raises(InputError, match=r"did you mean 'p\.csv'"):
-        Counts.from_query(tmp_path / "q.csv", **NAMES, sensitive="sex", favorable="good")
+        Counts.from_query(tmp_path / "q.csv", **NAMES, sensitive_features="sex", favorable="good")
     (tmp_path / "empty.csv").touch()
     with pytest.raises(InputError, match="is empty"):
-        Counts.from_query(tmp_path / "empty.csv", **NAMES, sensitive="sex")
+        Counts.from_query(tmp_path / "empty.csv", **NAMES, sensitive_features="sex")
     (tmp_path / "broken.parquet").write_bytes(b"not a parquet file at all")
     with pytest.raises(InputError, match="cannot be read"):
-        Counts.from_query(tmp_path / "broken.parquet", **NAMES, sensitive="sex")
+        Counts.from_query(tmp_path / "broken.parquet", **NAMES, sensitive_features="sex")
     with pytest.raises(InputError, match="plays several"):
-        Counts.from_query(path, label="y", prediction="y", sensitive="sex", favorable="good")
+        Counts.from_query(
+            path, label="y", prediction="y", sensitive_features="sex", favorable="good"
+        )
 
 
 @pytest.mark.parametrize("bad", [-1.0, None])
@@ -270,10 +272,16 @@ def test_weights_in_files_are_checked_too(bad, predictions: pd.DataFrame, tmp_pa
     message = "negative" if bad else "missing or not a number"
     for frame in (pl.from_pandas(predictions).lazy(), duckdb.connect().from_df(predictions)):
         with pytest.raises(InputError, match=message):
-            Counts.from_frame(frame, **NAMES, sensitive="sex", weight="weight", favorable="good")
+            Counts.from_frame(
+                frame, **NAMES, sensitive_features="sex", weight="weight", favorable="good"
+            )
     with pytest.raises(InputError, match=message):
         Counts.from_query(
-            tmp_path / "p.parquet", **NAMES, sensitive="sex", weight="weight", favorable="good"
+            tmp_path / "p.parquet",
+            **NAMES,
+            sensitive_features="sex",
+            weight="weight",
+            favorable="good",
         )
 
 
@@ -306,14 +314,14 @@ def test_nan_is_in_no_band(tmp_path) -> None:
     )
     # polars keeps NaN apart from null
     frame.with_columns(yhat=pl.col("y")).write_parquet(tmp_path / "p.parquet")
-    names = {"label": "y", "prediction": "yhat", "sensitive": "age"}
+    names = {"label": "y", "prediction": "yhat", "sensitive_features": "age"}
     counts = Counts.from_query(tmp_path / "p.parquet", bins={"age": [25, 60]}, **names)
     rows = dict(zip(counts.labels(), counts.n.sum(axis=(1, 2)).tolist(), strict=True))
     assert rows == {"25 to 60": 1, "60 and over": 2, "under 25": 1, "(missing)": 2}
     above = Counts.from_query(tmp_path / "p.parquet", bins={"age": [25, 90]}, **names)
     assert above.n[above.groups.index(("(missing)",))].sum() == 2  # also below the last cut
     whole = Counts.from_query(tmp_path / "p.parquet", **names)
-    table = score_histogram(tmp_path / "p.parquet", whole, label="y", score="p")
+    table = ScoreTable.from_query(tmp_path / "p.parquet", whole, label="y", score="p")
     assert table.n.sum() == 6
     assert table.n[whole.groups.index(("(missing)",))].sum() == 2
 
@@ -322,7 +330,7 @@ def test_more_cells_than_are_brought_back_are_refused(tmp_path, monkeypatch) -> 
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({c: rng.integers(0, 2, 500) for c in ("y", "yhat", "a", "b")})
     frame.write_parquet(tmp_path / "p.parquet")
-    ask = {"label": "y", "prediction": "yhat", "sensitive": ["a", "b"]}
+    ask = {"label": "y", "prediction": "yhat", "sensitive_features": ["a", "b"]}
     assert Counts.from_query(tmp_path / "p.parquet", **ask).n.sum() == 500
     monkeypatch.setattr("isonomy.metrics.query.MOST_CELLS", 12)
     with pytest.raises(InputError, match="must be fewer than 12"):
@@ -355,11 +363,11 @@ def test_a_shard_may_lack_a_class_a_group_and_the_privileged(
             )
         if door == "frame":
             return Counts.from_frame(
-                pl.from_pandas(frame).lazy(), **NAMES, sensitive="sex", **names, **more
+                pl.from_pandas(frame).lazy(), **NAMES, sensitive_features="sex", **names, **more
             )
         frame.to_parquet(tmp_path / "shard.parquet")
         return Counts.from_query(
-            tmp_path / "shard.parquet", **NAMES, sensitive="sex", **names, **more
+            tmp_path / "shard.parquet", **NAMES, sensitive_features="sex", **names, **more
         )
 
     with pytest.raises(InputError):

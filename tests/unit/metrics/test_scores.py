@@ -8,7 +8,6 @@ from sklearn import metrics as sk
 from isonomy import Counts, get_metric
 from isonomy.errors import InputError, UndefinedMetricWarning
 from isonomy.metrics import ScoreTable
-from isonomy.metrics.query import score_histogram
 
 
 @pytest.fixture
@@ -81,8 +80,10 @@ def test_histogram_made_by_the_file(drawn, tmp_path) -> None:
     frame = pd.DataFrame({"y": y, "yhat": (p > 0.5).astype(int), "p": p, "s": s, "w": w})
     frame.to_parquet(tmp_path / "p.parquet")
     names = {"label": "y", "weight": "w"}
-    counts = Counts.from_query(tmp_path / "p.parquet", prediction="yhat", sensitive="s", **names)
-    table = score_histogram(tmp_path / "p.parquet", counts, score="p", **names)
+    counts = Counts.from_query(
+        tmp_path / "p.parquet", prediction="yhat", sensitive_features="s", **names
+    )
+    table = ScoreTable.from_query(tmp_path / "p.parquet", counts, score="p", **names)
     assert table.probabilities
     np.testing.assert_allclose(table.n.sum(axis=(1, 2)), np.bincount(s))
     for g in range(3):

@@ -1,0 +1,268 @@
+"""Files in and out: CSV, Parquet and DuckDB are read by DuckDB, every file is written whole.
+
+One rule for every reader. A name that exists is that file, whatever characters it holds; another
+one with ``*``, ``?`` or ``[`` is a pattern. The first line of a CSV file names its columns; cells
+are separated by the comma, semicolon, tab or ``|``, whichever is most frequent in it. An empty cell is missing. In a
+column of numbers so are NA, N/A, NaN, null and None; among words they are words, so that a group
+coded ``NA`` is a group. Words such as yes and no, and dates, stay words.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from isonomy._validate import check_columns, listed, unknown_name
+from isonomy.errors import InputError
+
+__all__ = [
+    "TableFile",
+    "is_table_file",
+    "open_table",
+    "read_table",
+    "replacing",
+    "sql_name",
+    "sql_text",
+    "write_table",
+    "write_text",
+]
+
+_PARQUET, _CSV = {".parquet", ".pq"}, {".csv", ".tsv", ".txt", ".data"}
+_DUCKDB, _PACKED = {".duckdb", ".ddb", ".db"}, {".gz", ".zst"}
+_ABSENT = "('na', 'n/a', 'nan', 'null', 'none', '')"
+_NUMBER = "try_cast(trim({0}) AS DOUBLE)"
+_SAMPLE = 20_000
+
+
+def sql_name(name: str) -> str:
+    """Quote the name of a column or table for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(text: str | os.PathLike[str]) -> str:
+    """Quote a text for SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def _kind(path: Path) -> str:
+    endings = [ending.lower() for ending in path.suffixes]
+    packed = len(endings) > 1 and endings[-1] in _PACKED
+    return (endings[-2] if packed else endings[-1]) if endings else ""
+
+
+def is_table_file(source: str | os.PathLike[str]) -> bool:
+    """Return whether a path, or a text by its ending, is a file of rows."""
+    known = _PARQUET | _CSV | _DUCKDB | _PACKED
+    return isinstance(source, os.PathLike) or Path(source).suffix.lower() in known
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """An open file: the SQL that stands for its ``rows``, its ``columns`` with their SQL types."""
+
+    connection: Any
+    rows: str
+    columns: dict[str, str]
+
+    def execute(self, sql: str) -> Any:
+        """Run a query."""
+        return self.connection.execute(sql)
+
+
+@contextmanager
+def open_table(
+    source: str | os.PathLike[str], table: str | None = None, *, kind: str | None = None
+) -> Iterator[TableFile]:
+    """Open a file with DuckDB, to be queried where it lies.
+
+    What DuckDB cannot read is one sentence. ``kind`` (".csv") overrides the ending.
+    """
+    import duckdb
+
+    path, name = Path(source), str(source)
+    pattern = any(c in name for c in "*?[") and not path.exists()
+    kind = _kind(path) if kind is None else kind
+    if not pattern:
+        _check_exists(path)
+    try:
+        place, locked = (name, True) if kind in _DUCKDB else (":memory:", False)
+        with duckdb.connect(place, read_only=locked) as connection:
+            # the progress bar goes to standard output, which belongs to the result
+            connection.execute("SET enable_progress_bar = false")
+            literal = sql_text(name if pattern else re.sub(r"([*?\[])", r"[\1]", name))
+            rows = _reader(connection, literal, name, kind, table)
+            yield TableFile(connection, rows, _types(connection, rows))
+    except duckdb.Error as error:
+        raise _unreadable(name, error) from None
+
+
+def _check_exists(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(f"A file must be given; {str(path)!r} is a folder.")
+    if not path.exists():
+        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        hint = f": {unknown_name('file', path.name, near)}" if near else "."
+        raise InputError(f"A file must exist to be read; there is none at {str(path)!r}{hint}")
+    if path.stat().st_size == 0:
+        raise InputError(f"The file must hold rows; {str(path)!r} is empty.")
+
+
+def _reader(connection: Any, literal: str, name: str, kind: str, table: str | None) -> str:
+    if kind in _DUCKDB:
+        return _duckdb_table(connection, table, name)
+    if table is not None:
+        raise InputError(f"--table is for DuckDB files; {name!r} is not one.")
+    if kind in _PARQUET:
+        return f"read_parquet({literal})"
+    if kind in _CSV:
+        return _csv_reader(connection, literal)
+    raise InputError(
+        f"A file must end in .parquet, .csv, .tsv or .duckdb (.csv.gz too); got {name!r}."
+    )
+
+
+def _duckdb_table(connection: Any, table: str | None, name: str) -> str:
+    tables = "SELECT table_name FROM information_schema.tables ORDER BY 1"
+    known = [row[0] for row in connection.execute(tables).fetchall()]
+    if table is None and len(known) != 1:
+        raise InputError(
+            f"A table of {name!r} must be named with --table; it holds {listed(known)}."
+        )
+    if table is not None and table not in known:
+        raise unknown_name("table", table, known)
+    return sql_name(table or known[0])
+
+
+def _csv_reader(connection: Any, literal: str) -> str:
+    """Write the call that reads a CSV file by the rule of this module.
+
+    DuckDB takes yes / no and t / f for truth values, and dates for instants; a user who names
+    ``yes`` must find it. Only true / false, as data frames write truth values, stay so.
+    """
+    whole_lines = "delim='\x1f', quote='', escape='', header=false, columns={'line': 'VARCHAR'}"
+    first = f"SELECT line FROM read_csv({literal}, {whole_lines}) LIMIT 1"
+    (line,) = connection.execute(first).fetchone() or ("",)
+    header = re.sub('"[^"]*"', "", line or "")
+    separator = max(",;\t|", key=header.count)
+    call = (
+        f"read_csv({literal}, delim={sql_text(separator)}, quote='\"', escape='\"', "
+        f"header=true, skip=0, comment='', sample_size=1000000"
+    )
+    kinds = _types(connection, f"{call})")
+    sample = f"(SELECT * FROM {call}, all_varchar=true) LIMIT 100000)"
+    truths = [c for c, kind in kinds.items() if kind == "BOOLEAN"]
+    words = [c for c, kind in kinds.items() if kind.startswith(("DATE", "TIME"))]
+    words += _where(
+        connection, sample, truths, "bool_or(lower(trim({})) NOT IN ('true', 'false', ''))"
+    )
+    if words:
+        types = ", ".join(f"{sql_text(c)}: 'VARCHAR'" for c in words)
+        call += f", types={{{types}}}"
+    texts = [c for c, kind in kinds.items() if kind == "VARCHAR"]
+    number = f"bool_and({_NUMBER} IS NOT NULL OR coalesce(lower(trim({{0}})), '') IN {_ABSENT})"
+    maybe = _where(connection, f"(SELECT * FROM {call}) LIMIT {_SAMPLE})", texts, number)
+    numbers = _where(connection, f"{call})", maybe, f"{number} AND bool_or(isfinite({_NUMBER}))")
+    if not numbers:
+        return f"{call})"
+    casts = ", ".join(f"{_NUMBER} AS {{0}}".format(sql_name(c)) for c in numbers)
+    return f"(SELECT * REPLACE ({casts}) FROM {call}))"
+
+
+def _types(connection: Any, reader: str) -> dict[str, str]:
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {reader}").fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def _where(connection: Any, rows: str, columns: Sequence[str], condition: str) -> list[str]:
+    """Return the columns for which an aggregate over the rows is true."""
+    if not columns:
+        return []
+    asked = ", ".join(condition.format(sql_name(c)) for c in columns)
+    answers = connection.execute(f"SELECT {asked} FROM {rows}").fetchone()
+    return [c for c, answer in zip(columns, answers, strict=True) if answer]
+
+
+def _unreadable(name: str, error: Exception) -> InputError:
+    """Say in one sentence why DuckDB could not read a file."""
+    text = str(error).strip()
+    why = text.splitlines()[0].rstrip(".")
+    if "not utf-8" in text.lower():
+        line = re.search(r"on Line: (\d+)", text)
+        where = f" (line {line[1]})" if line else ""
+        why = f"it is not UTF-8 text{where}; save it as UTF-8"
+    elif "sniffing" in text:
+        why = "it does not look like CSV (cells separated by comma, semicolon, tab or |)"
+    return InputError(f"The file {name!r} cannot be read: {why}.")
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    table: str | None = None,
+    *,
+    kind: str | None = None,
+) -> pd.DataFrame:
+    """Read a file, or some columns of it, into a frame.
+
+    Whole numbers with missing cells become floats, as in any pandas frame.
+    """
+    with open_table(source, table, kind=kind) as file:
+        wanted = list(dict.fromkeys(file.columns if columns is None else columns))
+        check_columns(wanted, list(file.columns))
+        names = ", ".join(map(sql_name, wanted))
+        frame: pd.DataFrame = file.execute(f"SELECT {names} FROM {file.rows}").df()
+    if frame.empty:
+        raise InputError(f"The file must hold rows; {str(source)!r} holds a header only.")
+    plain = {
+        name: object if kind == "boolean" else float
+        for name, kind in frame.dtypes.items()
+        if not isinstance(kind, np.dtype) and kind.kind in "biuf"
+    }
+    return frame.astype(plain)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a file to write beside ``path``; it takes that name only once it is whole."""
+    target = Path(path)
+    partial = target.with_name(target.name + ".part")
+    try:
+        yield partial
+        partial.replace(target)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file; it is never left half written."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a frame to a file that ends in ``.csv`` or ``.parquet``.
+
+    Categories are written as their values, the index is not. An existing file is replaced, and
+    never left half written.
+    """
+    import duckdb
+
+    kind = Path(path).suffix.lower()
+    if kind not in {".csv", *_PARQUET}:
+        raise InputError(f"The file to write must end in .csv or .parquet; got {str(path)!r}.")
+    levels = [c for c, k in table.dtypes.items() if isinstance(k, pd.CategoricalDtype)]
+    plain = table.reset_index(drop=True).astype(dict.fromkeys(levels, object))
+    with replacing(path) as partial:
+        if kind == ".csv":
+            plain.to_csv(partial, index=False)
+        else:
+            with duckdb.connect() as connection:
+                connection.from_df(plain).write_parquet(str(partial))

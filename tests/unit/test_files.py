@@ -1,0 +1,111 @@
+"""One rule for reading files, and files that are written whole."""
+
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+from isonomy._files import open_table, read_table, replacing, write_table, write_text
+from isonomy.audit import audit_file
+from isonomy.data import Dataset
+from isonomy.errors import InputError
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_group_coded_na_is_a_group_everywhere(tmp_path: Path) -> None:
+    rows = "".join(f"{g},{y},{p}\n" for g in ("NA", "EU", "") for y in (0, 1) for p in (0, 1))
+    file = write(tmp_path / "p.csv", "region,y,p\n" + rows * 5)
+    audited = audit_file(
+        file, label="y", prediction="p", sensitive_features="region", resamples=100
+    )
+    groups = {rate.group for rate in audited.groups if rate.attribute == "region"}
+    assert {"NA", "EU", "(missing)"} <= groups
+    data = Dataset.from_csv(file, label="y", sensitive_features="region")
+    assert data.groups("region") == ("EU", "NA")
+    assert data.known("region").sum() == 40
+
+
+def test_missing_cells_by_kind_of_column(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "m.csv",
+        "number,whole,word,code,truth,answer,day\n"
+        "NA,1,null,NA,True,yes,2020-01-01\n2.5,,None,A1,False,no,2020-01-02\n,3,,A2,,no,2020-01-03\n",
+    )
+    table = read_table(file)
+    assert table["number"].isna().tolist() == [True, False, True]
+    assert table["number"].dtype == float
+    assert table["whole"].dtype == float
+    assert table["word"].tolist()[:2] == ["null", "None"]
+    assert table["word"].isna().tolist() == [False, False, True]
+    assert table["code"].tolist() == ["NA", "A1", "A2"]
+    assert table["truth"].tolist()[:2] == [True, False]
+    assert table["answer"].tolist() == ["yes", "no", "no"]
+    assert table["day"].tolist()[0] == "2020-01-01"
+
+
+def test_a_word_late_in_the_file_keeps_the_column_text(tmp_path: Path) -> None:
+    rows = ["NA", *map(str, range(25_000)), "unknown"]
+    file = write(tmp_path / "late.csv", "x,y\n" + "".join(f"{r},1\n" for r in rows))
+    assert read_table(file)["x"].iloc[[0, 1, -1]].tolist() == ["NA", "0", "unknown"]
+
+
+@pytest.mark.parametrize("name", ["a[1].csv", "a*.csv", "what?.csv", "it's.csv", "[x]*?.parquet"])
+def test_a_name_that_exists_is_that_file(tmp_path: Path, name: str) -> None:
+    write_table(pd.DataFrame({"x": [1, 2]}), tmp_path / name)
+    write_table(pd.DataFrame({"x": [3]}), tmp_path / f"a1{Path(name).suffix}")
+    assert read_table(tmp_path / name)["x"].tolist() == [1, 2]
+
+
+def test_a_pattern_reads_every_file_it_fits(tmp_path: Path) -> None:
+    for k in range(2):
+        write_table(pd.DataFrame({"x": [k]}), tmp_path / f"part{k}.parquet")
+    assert sorted(read_table(tmp_path / "part*.parquet")["x"]) == [0, 1]
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_separators(tmp_path: Path, sep: str) -> None:
+    file = write(tmp_path / "s.csv", f"a{sep}b\nx{sep}1\ny{sep}2\n")
+    assert read_table(file, ["b", "a"]).values.tolist() == [[1, "x"], [2, "y"]]
+
+
+def test_a_header_of_words_over_words_is_a_header(tmp_path: Path) -> None:
+    with open_table(write(tmp_path / "w.csv", "sex,race\nf,b\nm,w\n")) as file:
+        assert list(file.columns) == ["sex", "race"]
+
+
+def test_what_cannot_be_read_or_written_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none at .*did you mean 'real.csv'"):
+        read_table(write(tmp_path / "real.csv", "a\n1\n").with_name("reel.csv"))
+    with pytest.raises(InputError, match="is a folder"):
+        read_table(tmp_path)
+    with pytest.raises(InputError, match="must end in"):
+        read_table(write(tmp_path / "x.xls", "a"))
+    with pytest.raises(InputError, match="cannot be written"):
+        write_text(tmp_path / "no" / "x.txt", "a")
+
+
+def test_a_file_is_replaced_only_once_it_is_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.txt", "old")
+    with pytest.raises(ZeroDivisionError), replacing(path) as partial:
+        partial.write_text(f"half {1 / 0}")
+    assert [p.name for p in tmp_path.iterdir()] == ["x.txt"]
+    assert path.read_text() == "old"
+    write_text(path, "new")
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "duckdb"])
+def test_no_progress_bar_on_standard_output(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"rows.{ending}"
+    with duckdb.connect(str(path) if ending == "duckdb" else ":memory:") as made:
+        made.execute("CREATE TABLE t AS SELECT 1 AS y")
+        if ending != "duckdb":
+            made.execute(f"COPY t TO '{path}' (FORMAT {ending})")
+    with open_table(path) as file:
+        shown = file.execute("SELECT current_setting('enable_progress_bar')").fetchone()
+    assert shown == (False,)
