@@ -10,7 +10,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -30,6 +29,8 @@ _loaded: set[str] = set()
 
 def load_plugins() -> None:
     """Import every installed plug-in, once; one that fails is warned of and left out."""
+    from importlib.metadata import entry_points  # slow to import, and rarely needed
+
     with _lock:
         for entry in entry_points(group=PLUGINS) if not _loaded else ():
             _loaded.add(entry.name)  # first: a plug-in may look into a registry itself

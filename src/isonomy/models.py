@@ -1,7 +1,7 @@
 """Base learners by name, and the one way to fit any of them with weights."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
+from isonomy._registry import Registry
 from isonomy._validate import check_weight, unknown_name
 from isonomy.errors import InputError, NotApplicable
 from isonomy.networks import NETWORKS, make_network
@@ -37,6 +38,7 @@ __all__ = [
     "fit_model",
     "make_model",
     "metered_fits",
+    "network_factory",
     "weight_keyword",
     "with_scores",
 ]
@@ -148,7 +150,9 @@ def _scaled(model: BaseEstimator) -> Pipeline:
 Factory = Callable[[Any], BaseEstimator]
 
 
-def _network(name: str, scaled: bool) -> Factory:
+def network_factory(name: str, *, scaled: bool) -> Factory:
+    """Return a factory of one of the networks, after a scaler or not."""
+
     def make(seed: Any) -> BaseEstimator:
         network = make_network(name, random_state=seed)
         return _scaled(network) if scaled else network
@@ -165,35 +169,14 @@ MODELS: dict[str, Factory] = {
     "gbt": lambda seed: HistGradientBoostingClassifier(random_state=seed),
     "nb": lambda _: GaussianNB(),
     "knn": lambda _: _scaled(WeightedNeighbors()),
-    **{name: _network(name, scaled=True) for name in NETWORKS},
+    **{name: network_factory(name, scaled=True) for name in NETWORKS},
 }
 """The base learners of the recipe ``default``: scaled where scale matters."""
 
-RECIPES: dict[str, dict[str, Factory]] = {
-    "default": MODELS,
-    # Both studies scale the data themselves and keep scikit-learn's settings.
-    "chen": {
-        "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
-        "rf": lambda seed: RandomForestClassifier(random_state=seed),
-        "svm": lambda seed: LinearSVC(random_state=seed),
-        **{name: _network(name, scaled=False) for name in ("dl", "dl2", "dl3", "dl4")},
-    },
-    # Monjezi et al. scale nothing that they say; the preparation "evt" scales to 0..1.
-    "evt": {
-        "lr": lambda seed: LogisticRegression(max_iter=1000, random_state=seed),
-        "svm": lambda seed: CalibratedClassifierCV(LinearSVC(random_state=seed)),
-        "rf": lambda seed: RandomForestClassifier(random_state=seed),
-        "dnn": _network("dnn", scaled=False),
-    },
-    "fairea": {
-        "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
-        "dt": lambda seed: DecisionTreeClassifier(random_state=seed),
-        # Platt's scores next to the margin's labels, as SVC(probability=True) gave them: see
-        # with_scores, which adds them without the deprecated switch.
-        "svm": lambda seed: SVC(random_state=seed),
-    },
-}
+RECIPES: Registry[Mapping[str, Factory]] = Registry("recipe")
 """Recipe -> name -> factory; a recipe holds only the learners its study used."""
+
+RECIPES.add("default", MODELS)
 
 
 def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> BaseEstimator:
@@ -206,10 +189,10 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
         gradient-boosted trees, naive Bayes, nearest neighbours, and the networks of the studies
         (:func:`isonomy.networks.make_network`), whose ``fit`` needs the extra ``torch``. All
         accept ``sample_weight``.
-    recipe : {"default", "chen", "fairea", "evt"}
-        ``default`` scales where scale matters and converges; the others are the settings of
-        Chen et al. (2023), of Fairea (Hort et al., 2021) and of Monjezi et al. (2025), whose data
-        are scaled when they are prepared. All learners of ``evt`` give probabilities.
+    recipe : str
+        ``default`` scales where scale matters and converges; the others (``chen``, ``fairea``,
+        ``evt``) are the settings of the studies of :mod:`isonomy.papers`, whose data are scaled
+        when they are prepared.
     random_state : int or RandomState
         Seed of the learners that draw random numbers.
 
@@ -223,13 +206,11 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
     >>> make_model("lr", recipe="chen")
     LegacyLogisticRegression(random_state=0)
     """
-    if recipe not in RECIPES:
-        raise unknown_name("recipe", recipe, list(RECIPES))
-    shelf = RECIPES[recipe]
-    if name not in shelf:
+    factories = RECIPES[recipe]
+    if name not in factories:
         what = "model" if recipe == "default" else f"model of the recipe {recipe}"
-        raise unknown_name(what, name, list(shelf))
-    return shelf[name](random_state)
+        raise unknown_name(what, name, list(factories))
+    return factories[name](random_state)
 
 
 def weight_keyword(estimator: BaseEstimator) -> str | None:

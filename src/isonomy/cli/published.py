@@ -51,7 +51,7 @@ def published_command(
     with messages().status(f"recomputing {name} ..."):
         result = about.make(name, frame, published=True)
     if json_file:
-        write_json(json_file, {"paper": paper} | result.summary())
+        write_json(json_file, {"paper": paper} | result.to_dict())
     show_table(screen, result, digits)
 
 

@@ -89,7 +89,7 @@ def show_tables(
     for note in left:
         screen.print(f"[yellow]Note[/yellow] {note}", soft_wrap=True)
     if json_file:
-        told = {"study": store.name, "tables": [t.summary() for t in made], "left_out": left}
+        told = {"study": store.name, "tables": [t.to_dict() for t in made], "left_out": left}
         write_json(json_file, told)
     if html_file:
         from isonomy.report.tables import tables_page
@@ -143,7 +143,7 @@ def compare_command(
     screen = console()
     _show(screen, found)
     if json_file:
-        write_json(json_file, found.summary())
+        write_json(json_file, found.to_dict())
     if markdown:
         screen.print(f"Written: {Path(markdown).resolve()}", soft_wrap=True)
 

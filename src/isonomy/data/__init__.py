@@ -7,6 +7,7 @@
 
 from isonomy.data import (  # noqa: F401 - each registers itself
     adult,
+    aif360,
     bank,
     compas,
     default_credit,
@@ -14,10 +15,6 @@ from isonomy.data import (  # noqa: F401 - each registers itself
     heart,
     home_credit,
     meps,
-    prepare_chen,
-    prepare_coarse,
-    prepare_evt,
-    prepare_kaggle40,
     student,
     synthetic,
     titanic,

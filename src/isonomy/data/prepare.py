@@ -1,4 +1,4 @@
-"""Feature matrices: how each study turned raw columns into numbers, and what we do today.
+"""Feature matrices: named ways from raw columns to numbers.
 
 A preparation is a named recipe over the raw Dataset. Every one of them gives float features, a
 label where 1 is favourable and a protected attribute where 1 is privileged. A protected attribute
@@ -8,13 +8,10 @@ can be flipped.
 ==============  =============================================================================
 ``default``     what a careful practitioner does today: a scikit-learn ColumnTransformer
                 fitted on the training rows, unknown and rare categories handled
-``chen``        AIF360's encoding (rows with missing values dropped, every level of every
-                category one column) and MinMax fitted on the training rows: Chen et al. (2023)
-``fairea``      the same encoding, standardised on the training rows: Hort et al. (2021)
 ``coarse``      the coarse sets of AIF360 that Optimized Preprocessing needs; no scaling
-``evt``         ours, for the tails of Monjezi et al. (2025): see ``prepare_evt``
-``kaggle40``    the encodings of Biswas and Rajan (2020), with their keep / drop / scale hooks
 ==============  =============================================================================
+
+The studies of :mod:`isonomy.papers` add their own: ``chen``, ``fairea``, ``evt``, ``kaggle40``.
 """
 
 from collections.abc import Callable

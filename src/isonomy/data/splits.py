@@ -1,23 +1,18 @@
-"""Splits into training and test rows, our own and those of the studies, replayed exactly.
+"""Splits into training and test rows.
 
 ================  ==========================================================================
 ``holdout``       ours: 70 / 30, seeded by (seed, dataset, repeat)
-``chen``          test = the first ceil(0.3 n) of a permutation of NumPy's legacy generator
-                  seeded with the repeat: scikit-learn's ``train_test_split`` after
-                  ``np.random.seed(repeat)``, as in Chen et al. (2023)
-``aif360``        train = the first int(0.7 n) of the same permutation: AIF360's ``split``
-                  with ``shuffle=True``, as in Fairea (Hort et al. 2021)
-``evt``           ours: 60 / 20 / 20 with a validation part, the proportions of Monjezi et
-                  al. (2025), seeded by (seed, dataset, repeat)
-``evt_joined``    the same test rows, with the validation part among the training rows: for
-                  methods that hold out rows themselves
+``aif360``        train = the first int(0.7 n) of a permutation of NumPy's legacy generator
+                  seeded with the repeat: AIF360's ``split`` with ``shuffle=True``
 ================  ==========================================================================
+
+The studies of :mod:`isonomy.papers` add their own, replayed exactly: ``chen``, ``evt``,
+``evt_joined``; ``fairea`` is another name of ``aif360``.
 """
 
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +21,15 @@ from isonomy._registry import Registry
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
-__all__ = ["SPLITTERS", "Split", "make_split", "make_splits"]
+__all__ = [
+    "Parts",
+    "SPLITTERS",
+    "Split",
+    "legacy_order",
+    "make_split",
+    "make_splits",
+    "seeded_order",
+]
 
 Rows = NDArray[np.intp]
 Parts = tuple[Rows, Rows, Rows | None]
@@ -142,44 +145,25 @@ def make_split(
 
 @SPLITTERS.register("holdout")
 def _holdout(n: int, name: str, seed: int, repeat: int) -> Parts:
-    order = _order(n, name, seed, repeat)
+    order = seeded_order(n, name, seed, repeat)
     cut = int(np.floor(0.7 * n))
     return order[:cut], order[cut:], None
 
 
-@SPLITTERS.register("evt")
-def _evt(n: int, name: str, seed: int, repeat: int) -> Parts:
-    order = _order(n, name, seed, repeat)
-    first, second = int(np.floor(0.6 * n)), int(np.floor(0.8 * n))
-    return order[:first], order[second:], order[first:second]
-
-
-@SPLITTERS.register("evt_joined")
-def _evt_joined(n: int, name: str, seed: int, repeat: int) -> Parts:
-    train, test, validation = _evt(n, name, seed, repeat)
-    assert validation is not None
-    return np.concatenate([train, validation]), test, None
-
-
-@SPLITTERS.register("chen")
-def _chen(n: int, name: str, seed: int, repeat: int) -> Parts:
-    order = _legacy(n, seed + repeat)
-    cut = ceil(0.3 * n)
-    return order[cut:], order[:cut], None
-
-
-@SPLITTERS.register("aif360", aliases=("fairea",))
+@SPLITTERS.register("aif360")
 def _aif360(n: int, name: str, seed: int, repeat: int) -> Parts:
-    order = _legacy(n, seed + repeat)
+    order = legacy_order(n, seed + repeat)
     cut = int(0.7 * n)
     return order[:cut], order[cut:], None
 
 
-def _order(n: int, name: str, seed: int, repeat: int) -> Rows:
+def seeded_order(n: int, name: str, seed: int, repeat: int) -> Rows:
+    """Return a permutation of the rows that depends on (seed, dataset, repeat) only."""
     # crc32 and not hash(): the same in every process and on every machine.
     key = (seed, zlib.crc32(name.encode()), repeat)
     return np.random.default_rng(key).permutation(n).astype(np.intp)
 
 
-def _legacy(n: int, seed: int) -> Rows:
+def legacy_order(n: int, seed: int) -> Rows:
+    """Return a permutation by NumPy's legacy generator."""
     return np.random.RandomState(seed).permutation(n).astype(np.intp)

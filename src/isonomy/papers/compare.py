@@ -11,7 +11,7 @@ from isonomy._names import base_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.papers.compare_tables import TABLE_CELL, compare_tables, is_close, near_print
-from isonomy.papers.judge import is_baseline, one_study
+from isonomy.papers.judge import is_baseline, known_mean, one_study
 from isonomy.papers.paper import FINDINGS, PAPERS
 from isonomy.papers.table import PaperTable, label_of, plain_value
 from isonomy.stats import holm, mann_whitney
@@ -93,15 +93,15 @@ class Comparison:
         out = grouped.agg(cells=("equal", "size"), equal=("equal", "mean"), close=("close", "mean"))
         return out.assign(within=grouped["within"].first())
 
-    def summary(self) -> dict[str, Any]:
-        """Give everything as plain data: undefined is None."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data: undefined is None."""
         return {
             "paper": self.paper,
             "level": self.level,
             "notes": list(self.notes),
             "agreement": _records(self.agreement().reset_index(names="mitigator")),
             "tables": _records(self.table_agreement().reset_index(names="table")),
-            "findings": self.findings.summary(),
+            "findings": self.findings.to_dict(),
             "cells": _records(self.cells),
             "table_cells": _records(self.tables),
         }
@@ -317,8 +317,7 @@ def compare_cells(
     out = pd.concat([places[list(CELL)]] * count, ignore_index=True)
     out["metric"] = np.repeat(metrics, len(places))
     out["runs"], out["published_runs"] = n, m
-    with np.errstate(invalid="ignore"):
-        out["ours"], out["published"] = _mean(flat_a), _mean(flat_b)
+    out["ours"], out["published"] = known_mean(flat_a), known_mean(flat_b)
     out["difference"] = out["ours"] - out["published"]
     out["p"], out["larger"] = p, larger
     out["equal_runs"], out["paired"] = np.tile(equal, count), apart.ravel()
@@ -341,7 +340,7 @@ def _seed_by_seed(
         away = np.abs(one - other)
         alike = (away <= _DIGITS) | (np.isnan(one) & np.isnan(other))
         equal = np.where(both, alike.all(axis=0), False).sum(axis=-1) / both.sum(axis=-1)
-        return np.asarray(equal), _mean(away)
+        return np.asarray(equal), known_mean(away)
 
 
 def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
@@ -371,11 +370,6 @@ def _laid_out(
     known = row >= 0
     values[:, row[known], np.searchsorted(seeds, repeat[known])] = runs[metrics].to_numpy()[known].T
     return values[:, back], [int(s) for s in seeds]
-
-
-def _mean(values: Floats) -> Floats:
-    known = np.isfinite(values)
-    return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
 
 
 def _tested(a: Floats, b: Floats) -> tuple[Floats, Floats, NDArray[np.intp], NDArray[np.intp]]:

@@ -14,7 +14,7 @@ from isonomy.papers.archive import BASELINE
 from isonomy.store.record import wide
 from isonomy.tradeoff.regions import UNDEFINED, Rule, area, classify
 
-__all__ = ["Curves", "TASK", "curves_of", "is_baseline", "one_study", "runs_of"]
+__all__ = ["Curves", "TASK", "curves_of", "is_baseline", "known_mean", "one_study", "runs_of"]
 
 Floats = NDArray[np.float64]
 
@@ -31,13 +31,13 @@ class Curves:
     values: Mapping[str, Floats]
 
     def rows(self, table: pd.DataFrame) -> NDArray[np.intp]:
-        """Give the curve of each row of a table, -1 where there is none."""
+        """Return the curve of each row of a table, -1 where there is none."""
         known = pd.MultiIndex.from_tuples(self.tasks, names=TASK)
         asked = pd.MultiIndex.from_arrays([table[c].astype(str) for c in TASK], names=TASK)
         return known.get_indexer(asked)
 
     def falling(self, performance: str) -> NDArray[np.bool_]:
-        """Say which curves lose performance by mutation: the others are no baseline.
+        """Return which curves lose performance by mutation: the others are no baseline.
 
         An original model below the constant one can only gain by mutation; the regions have no
         meaning there (Fairea, section 4.1).
@@ -48,13 +48,13 @@ class Curves:
     def classify(
         self, table: pd.DataFrame, performance: str, bias: str, *, rule: Rule
     ) -> NDArray[np.int8]:
-        """Give the region of each row; -1 where there is no baseline for it."""
+        """Return the region of each row; -1 where there is no baseline for it."""
         return self._judged(table, performance, bias, rule, area_too=False)[0]
 
     def assess(
         self, table: pd.DataFrame, performance: str, bias: str, *, rule: Rule
     ) -> tuple[NDArray[np.int8], Floats]:
-        """Give the region of each row and the area where it is good."""
+        """Return the region of each row and the area where it is good."""
         return self._judged(table, performance, bias, rule, area_too=True)
 
     def _judged(
@@ -73,8 +73,15 @@ class Curves:
         return codes, sizes
 
 
+def known_mean(values: Floats, axis: int | tuple[int, ...] = -1) -> Floats:
+    """Return the mean of the values that are known; NaN where none is."""
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))
+
+
 def one_study(frame: pd.DataFrame) -> pd.DataFrame:
-    """Give the frame back, or raise where it mixes several studies' runs."""
+    """Return the frame, or raise where it mixes several studies' runs."""
     names = sorted({str(name) for name in frame["study"].unique()})
     if len(names) > 1:
         raise InputError(
@@ -85,19 +92,19 @@ def one_study(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_baseline(frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Say which rows are points of a mutation baseline."""
+    """Return which rows are points of a mutation baseline."""
     words = frame["mitigator"].astype("category")
     mutated = [base_name(str(c)) == BASELINE for c in words.cat.categories]
     return np.asarray(mutated, dtype=bool)[words.cat.codes]
 
 
 def runs_of(frame: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """Give the runs of a frame, one a row, without its baselines."""
+    """Return the runs of a frame, one per row, without its baselines."""
     return wide(one_study(frame)[~is_baseline(frame)], metrics)
 
 
 def curves_of(frame: pd.DataFrame, metrics: list[str], *, strategy: str = "majority") -> Curves:
-    """Give the baselines of a frame, by the strategy of their mutation.
+    """Return the baselines of a frame, by the strategy of their mutation.
 
     Where a frame holds a baseline's points repeat by repeat, as our own runs do, their means over
     the repeats are the baseline; the authors published such means.

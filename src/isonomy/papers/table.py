@@ -12,7 +12,7 @@ __all__ = ["PaperTable", "Recipe", "areas", "label_of", "percent", "plain", "pla
 
 
 def percent(value: Any) -> str:
-    """Write a share as the papers do: a whole per cent."""
+    """Write a share as the papers do: a whole percentage."""
     return "" if value is None or value != value else f"{100 * value:.0f}%"
 
 
@@ -54,7 +54,7 @@ class PaperTable:
     write : callable
         How a cell is written where it is compared with the print.
     shares : bool
-        Whether the cells are shares, which a screen shows as per cents.
+        Whether the cells are shares, which a screen shows as percentages.
     """
 
     name: str
@@ -68,20 +68,20 @@ class PaperTable:
     shares: bool = False
 
     def frame(self) -> pd.DataFrame:
-        """Give the recomputed values."""
+        """Return the recomputed values."""
         return self.data
 
     def text(self) -> pd.DataFrame:
-        """Give the cells as the paper would print them."""
+        """Return the cells as the paper would print them."""
         return self.data.map(self.write)
 
     def shown(self, digits: int | None = None) -> pd.DataFrame:
-        """Give the cells for a screen: shares as per cents with one decimal, or so many digits.
+        """Return the cells for a screen: shares as percentages, or numbers with ``digits`` decimals.
 
         Parameters
         ----------
         digits : int, optional
-            Decimals of every number; by default those of the print, but for shares.
+            Decimals of every number; by default as in print, with one decimal for percentages.
 
         Examples
         --------
@@ -102,7 +102,7 @@ class PaperTable:
         return self.data.map(cell)
 
     def compare(self) -> pd.DataFrame:
-        """Give every cell that can be compared: row, column, printed, recomputed, agrees."""
+        """Return every cell that can be compared: row, column, printed, recomputed, agrees."""
         names = ["row", "column", "printed", "recomputed", "agrees"]
         if self.printed is None:
             return pd.DataFrame(columns=names)
@@ -116,8 +116,22 @@ class PaperTable:
         ]
         return pd.DataFrame([(*r, r[2] == r[3]) for r in rows], columns=names)
 
-    def summary(self) -> dict[str, Any]:
-        """Give everything as plain data: undefined is None."""
+    def agreement(self, whose: str = "the paper's") -> list[str]:
+        """Return notes: how many cells equal the print, and every one that does not."""
+        compared = self.compare()
+        if compared.empty:
+            return []
+        agrees = compared["agrees"].astype(bool)
+        return [
+            f"{int(agrees.sum())} of {len(compared)} cells that can be compared equal {whose}.",
+            *(
+                f"{cell.row}, {cell.column}: {cell.recomputed}, printed {cell.printed}."
+                for cell in compared[~agrees].itertuples()
+            ),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data: undefined is None."""
         rows = [
             {"row": label_of(row)} | {label_of(c): plain_value(v) for c, v in cells.items()}
             for row, cells in self.data.iterrows()
@@ -167,7 +181,7 @@ class Recipe:
 
 
 def plain_value(value: Any) -> Any:
-    """Give a value as data can hold it; undefined is None."""
+    """Return a value as data can hold it; undefined is None."""
     if hasattr(value, "item"):
         value = value.item()
     return None if value is pd.NA or value != value else value

@@ -216,7 +216,7 @@ def test_refusals() -> None:
     split = halves(data)
     with pytest.raises(UnknownName, match="did you mean 'chen'"):
         prepare(data, "chenn", attribute="sex", split=split)
-    with pytest.raises(InputError, match="must be used on a dataset of the studies"):
+    with pytest.raises(InputError, match="must be used on a dataset that it has"):
         prepare(data, "chen", attribute="sex", split=split)
     with pytest.raises(InputError, match="must be used on adult, compas, german"):
         rows_of(data, "coarse")

@@ -230,7 +230,7 @@ def test_the_markdown_part_and_the_data_hold_what_was_found(found: Comparison) -
     text = found.markdown()
     assert "| reweighing | 15 |" in text
     assert "**Finding 1**" in text
-    told = found.summary()
+    told = found.to_dict()
     assert told["agreement"][-1]["not rejected"] == 0.5
     assert len(told["cells"]) == 30
 
@@ -260,7 +260,7 @@ def test_without_the_authors_files_only_the_print_is_compared(
     assert found.tables.empty  # one task of eight holds no printed cell in full
     assert any("files were not given" in note for note in found.notes)
     assert "Finding 6" in found.markdown()
-    assert found.summary()["agreement"] == []
+    assert found.to_dict()["agreement"] == []
 
 
 def test_frames_that_share_nothing_are_refused() -> None:

@@ -225,8 +225,8 @@ def test_held_parts_decide_what_can_be_made() -> None:
 
 def test_summary_is_plain_data() -> None:
     frame = records_frame([*line(), *runs("reweighing", *FIVE)])
-    summary = fairea_2021.table6(frame).summary()
+    summary = fairea_2021.table6(frame).to_dict()
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    first = fairea_2021.table4(frame).summary()["rows"][0]
+    first = fairea_2021.table4(frame).to_dict()["rows"][0]
     assert first["row"] == "RW"
     assert np.isclose(first["SPD good"], 0.2)

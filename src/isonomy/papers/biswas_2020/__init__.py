@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from isonomy.papers.biswas_2020 import prepare  # noqa: F401 - registers itself
 from isonomy.papers.biswas_2020.reader import read_biswas
 from isonomy.papers.biswas_2020.tables import TABLES, parts_of
 from isonomy.papers.paper import PAPERS, Paper

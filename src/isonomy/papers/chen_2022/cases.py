@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy.errors import InputError
-from isonomy.papers.judge import Curves, curves_of, runs_of
+from isonomy.papers.judge import Curves, curves_of, known_mean, runs_of
 from isonomy.stats import cohens_d, mann_whitney
 from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, area, classify
 
@@ -18,6 +18,7 @@ __all__ = [
     "EFFECTS",
     "METHODS",
     "MODELS",
+    "NAMES",
     "PAIRS",
     "PERFORMANCE",
     "TASKS",
@@ -28,17 +29,17 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
+
+def _of_class(label: str, side: str) -> dict[str, str]:
+    rates = {"P": "precision", "R": "recall", "F1": "f1"}
+    return {f"{label}-{k}": f"{side}_{rate}(zero_division=0)" for k, rate in rates.items()}
+
+
 PERFORMANCE: dict[str, str] = {
-    "F-P": "favorable_precision(zero_division=0)",
-    "F-R": "favorable_recall(zero_division=0)",
-    "F-F1": "favorable_f1(zero_division=0)",
-    "UnF-P": "unfavorable_precision(zero_division=0)",
-    "UnF-R": "unfavorable_recall(zero_division=0)",
-    "UnF-F1": "unfavorable_f1(zero_division=0)",
+    **_of_class("F", "favorable"),
+    **_of_class("UnF", "unfavorable"),
     "Acc": "accuracy",
-    "Mac-P": "macro_precision(zero_division=0)",
-    "Mac-R": "macro_recall(zero_division=0)",
-    "Mac-F1": "macro_f1(zero_division=0)",
+    **_of_class("Mac", "macro"),
     "MCC": "mcc(zero_division=0)",
 }
 """The eleven performance metrics by the paper's label."""
@@ -50,6 +51,9 @@ BIAS: dict[str, str] = {
     "ERD": "|error_rate_difference|",
 }
 """The four bias metrics by the paper's label."""
+
+NAMES: dict[str, str] = {**PERFORMANCE, **BIAS}
+"""All fifteen metrics by the paper's label."""
 
 METHODS: dict[str, str] = {
     "OP": "optimized_preprocessing",
@@ -98,9 +102,7 @@ EFFECTS: tuple[str, ...] = ("no or increase", "small", "medium", "large")
 """What may become of a metric: not significantly lower, or lower by so much."""
 
 _OWN_MODEL = ("PR", "AD", "MFC-FDR", "MFC-SR", "Fairway")
-_WITHOUT_OP = ("Bank-Age", "Mep-Race")
 _RUNS = 50
-_NAMES = {**PERFORMANCE, **BIAS}
 
 
 @dataclass(frozen=True)
@@ -124,9 +126,7 @@ class Cube:
     def expected(self) -> Mask:
         """Which (task, model, method) the whole study has."""
         out = np.ones((len(TASKS), len(MODELS), len(METHODS)), dtype=bool)
-        for i, task in enumerate(TASKS):
-            if task in _WITHOUT_OP:
-                out[i, :, 0] = False
+        out[-2:, :, 0] = False  # there is no coarse set of Bank and MEPS for OP
         return out
 
     @cached_property
@@ -137,18 +137,10 @@ class Cube:
         out: Mask = (self.held == self.expected) & (full[..., 1:] | ~self.expected)
         return out
 
-    def metric(self, label: str) -> Floats:
-        """Give one metric's runs: ``[task, model, method, repeat]``."""
-        runs: Floats = self.values[[*_NAMES].index(label)]
-        return runs
-
     @cached_property
     def means(self) -> Floats:
         """Means over runs: ``[metric, task, model, method]``."""
-        runs = np.isfinite(self.values)
-        with np.errstate(invalid="ignore"):
-            out: Floats = np.where(runs, self.values, 0.0).sum(axis=-1) / runs.sum(axis=-1)
-        return out
+        return known_mean(self.values)
 
     @cached_property
     def effects(self) -> NDArray[np.int8]:
@@ -157,7 +149,7 @@ class Cube:
         Lower is significant by a two-sided Mann-Whitney test at 5 %; Cohen's d below 0.5 is small,
         below 0.8 medium.
         """
-        out = np.full((len(_NAMES), *self.held.shape), -1, dtype=np.int8)
+        out = np.full((len(NAMES), *self.held.shape), -1, dtype=np.int8)
         task, model, method = np.nonzero(self.held)
         base = self.values[:, task, model, 0]
         mine = self.values[:, task, model, method + 1]
@@ -170,44 +162,40 @@ class Cube:
         out[:, task, model, method] = np.where(lower, size, 0)
         return out
 
-    def _lines(self, gap: str, score: str) -> tuple[tuple[Places, ...], Floats, Floats]:
-        """Give the held cells that have a baseline, and those baselines."""
+    def _placed(
+        self, values: Floats, gap: str, score: str
+    ) -> tuple[tuple[Places, ...], tuple[Floats, Floats, Floats, Floats]]:
+        """Return the cells that have a baseline; their points in both metrics; their baselines."""
         place = {key: i for i, key in enumerate(self.curves.tasks)}
-        rows = np.full((len(TASKS), len(MODELS)), -1)
-        for i, task in enumerate(TASKS.values()):
-            for j, model in enumerate(MODELS):
-                rows[i, j] = place.get((*task, model), -1)
-        cells = np.nonzero(self.held & (rows >= 0)[..., None])
-        curve = rows[cells[0], cells[1]]
-        line_y: Floats = self.curves.values[_NAMES[score]][curve]
-        line_x: Floats = self.curves.values[_NAMES[gap]][curve]
-        return cells, line_y, line_x
+        keys = [[(*task, model) for model in MODELS] for task in TASKS.values()]
+        curve = np.array([[place.get(key, -1) for key in row] for row in keys])
+        task, model, method = np.nonzero(self.held & (curve >= 0)[..., None])
+        labels = [*NAMES]
+        y, x = (values[labels.index(m), task, model, method + 1] for m in (score, gap))
+        line_y, line_x = (self.curves.values[NAMES[m]][curve[task, model]] for m in (score, gap))
+        return (task, model, method), (y, x, line_y, line_x)
 
     def regions(self, gap: str, score: str, *, rule: Rule) -> NDArray[np.int8]:
-        """Give the region of every run: ``[task, model, method, repeat]``, -1 where there is none."""
+        """Return the region of every run, ``[task, model, method, repeat]``; -1 without one."""
         out = np.full((*self.held.shape, self.values.shape[-1]), UNDEFINED, dtype=np.int8)
-        (task, model, method), line_y, line_x = self._lines(gap, score)
-        if task.size:
-            y, x = (self.metric(m)[task, model, method + 1] for m in (score, gap))
-            lines = line_y[:, None, :], line_x[:, None, :]
-            out[task, model, method] = classify(y, x, lines[0], lines[1], rule=rule)
+        cells, (y, x, line_y, line_x) = self._placed(self.values, gap, score)
+        if cells[0].size:
+            out[cells] = classify(y, x, line_y[:, None, :], line_x[:, None, :], rule=rule)
         return out
 
     def scores(self, gap: str, score: str, *, rule: Rule) -> Floats:
-        """Give the study's score of every mean point: ``[task, model, method]``.
+        """Return the study's score of every mean point: ``[task, model, method]``.
 
         100 win-win, the area where good, -25 poor, -50 inverted, -100 lose-lose.
         """
         out = np.full(self.held.shape, np.nan)
-        (task, model, method), line_y, line_x = self._lines(gap, score)
-        if task.size:
-            names = [*_NAMES]
-            y, x = (self.means[names.index(m), task, model, method + 1] for m in (score, gap))
-            code = classify(y, x, line_y, line_x, rule=rule)
-            size = area(y, x, line_y, line_x, rule=rule)
+        cells, points = self._placed(self.means, gap, score)
+        if cells[0].size:
+            code = classify(*points, rule=rule)
             worth = {"win-win": 100.0, "poor": -25.0, "inverted": -50.0, "lose-lose": -100.0}
             fixed = np.array([worth.get(region, np.nan) for region in REGIONS] + [np.nan])[code]
-            out[task, model, method] = np.where(code == REGIONS.index("good"), size, fixed)
+            good = code == REGIONS.index("good")
+            out[cells] = np.where(good, area(*points, rule=rule), fixed)
         return out
 
 
@@ -217,7 +205,7 @@ def cube_of(frame: pd.DataFrame) -> Cube:
     PR, AD, MFC and Fairway bring their own model: where they were run beside ``lr`` only, those
     runs stand for every model, as in the study.
     """
-    metrics = [*_NAMES.values()]
+    metrics = [*NAMES.values()]
     runs = runs_of(frame, metrics)
     pairs = pd.MultiIndex.from_arrays([runs["dataset"].astype(str), runs["attributes"].astype(str)])
     task = pd.MultiIndex.from_tuples(list(TASKS.values())).get_indexer(pairs)
@@ -228,18 +216,18 @@ def cube_of(frame: pd.DataFrame) -> Cube:
     if not known.any():
         raise InputError(
             "The frame must hold runs of the study's tasks, models and methods; it holds none: "
-            "see isonomy.papers.chen_2022.tables.TASKS and METHODS for their names."
+            "isonomy.papers.chen_2022.cases lists their names."
         )
     repeat = runs["repeat"].fillna(-1).to_numpy(dtype=np.int64)
     shape = (len(metrics), len(TASKS), len(MODELS), len(METHODS) + 1, int(repeat.max()) + 1)
     values = np.full(shape, np.nan)
-    columns = runs[metrics].to_numpy()[known].T
-    values[:, task[known], model[known], method[known], repeat[known]] = columns
+    place = (task[known], model[known], method[known], repeat[known])
+    values[:, *place] = runs[metrics].to_numpy()[known].T
     lr = MODELS.index("lr")
     for label in _OWN_MODEL:
         own = [*METHODS].index(label) + 1
         lone = np.isnan(values[..., own, :]).all(axis=(0, -1))  # [task, model]
         copied = np.broadcast_to(values[:, :, lr, None, own], values[..., own, :].shape)
         values[..., own, :] = np.where(lone[None, ..., None], copied, values[..., own, :])
-    pair_metrics = sorted({_NAMES[m] for pair in PAIRS for m in pair} | {_NAMES["ERD"]})
+    pair_metrics = sorted({NAMES[m] for pair in PAIRS for m in pair} | {NAMES["ERD"]})
     return Cube(values, curves_of(frame, pair_metrics))

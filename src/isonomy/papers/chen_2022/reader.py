@@ -9,20 +9,8 @@ from numpy.typing import NDArray
 
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
-from isonomy.papers.archive import (
-    AOD,
-    COSTS,
-    EOD,
-    ERD,
-    PUBLISHED,
-    ROC,
-    SPD,
-    File,
-    curve_blocks,
-    list_files,
-    numbers,
-    refuse_empty,
-)
+from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, numbers, refuse_empty
+from isonomy.papers.chen_2022.cases import BIAS, METHODS, NAMES
 from isonomy.store.record import Block
 
 __all__ = ["read_chen"]
@@ -31,46 +19,38 @@ Floats = NDArray[np.float64]
 
 _STUDY = f"chen_2022{PUBLISHED}"
 
-_METHODS = {
-    "default": "unmitigated",
-    "op": "optimized_preprocessing",
-    "lfr": "learning_fair_representations",
-    "rw": "reweighing",
-    "dir": "disparate_impact_remover",
-    "pr": "prejudice_remover(eta=25)",
-    "ad": "adversarial_debiasing",
-    "mfc1": "meta_fair_classifier(constraint=fdr)",
-    "mfc2": "meta_fair_classifier(constraint=sr)",
-    **ROC,
-    **{f"ceo{i}": f"calibrated_equalized_odds(cost={c})" for i, c in enumerate(COSTS, 1)},
-    "eo": "equalized_odds",
-    "fairway": "fairway",
-    "fairsmote": "fair_smote",
-}
+_PREFIXES = [
+    "op",
+    "lfr",
+    "rw",
+    "dir",
+    "pr",
+    "ad",
+    "mfc1",
+    "mfc2",
+    "roc1",
+    "roc2",
+    "roc3",
+    "ceo1",
+    "ceo2",
+    "ceo3",
+    "eo",
+    "fairway",
+    "fairsmote",
+]
+_METHODS = {"default": "unmitigated", **dict(zip(_PREFIXES, METHODS.values(), strict=True))}
+_SIDES = {"1": "F", "0": "UnF", "_macro": "Mac"}
 _METRICS = {
     "accuracy": "accuracy",
+    "mcc": NAMES["MCC"],
+    **{label.lower(): metric for label, metric in BIAS.items()},
     **{
-        f"{theirs}{digit}": f"{side}_{ours}(zero_division=0)"
-        for theirs, ours in (("recall", "recall"), ("precision", "precision"), ("f1score", "f1"))
-        for digit, side in (("1", "favorable"), ("0", "unfavorable"), ("_macro", "macro"))
+        f"{rate}{digit}": NAMES[f"{side}-{short}"]
+        for rate, short in (("recall", "R"), ("precision", "P"), ("f1score", "F1"))
+        for digit, side in _SIDES.items()
     },
-    "mcc": "mcc(zero_division=0)",
-    "spd": SPD,
-    "aod": AOD,
-    "eod": EOD,
-    "erd": ERD,
 }
-_BASELINE = {
-    "SPD": SPD,
-    "AOD": AOD,
-    "EOD": EOD,
-    "ERD": ERD,
-    "Acc": "accuracy",
-    "Mac-P": "macro_precision(zero_division=0)",
-    "Mac-R": "macro_recall(zero_division=0)",
-    "Mac-F1": "macro_f1(zero_division=0)",
-    "MCC": "mcc(zero_division=0)",
-}
+_BASELINE = {label: NAMES[label] for label in (*BIAS, "Acc", "Mac-P", "Mac-R", "Mac-F1", "MCC")}
 _DATASETS = {"mep": "meps"}
 _REPEATS = 50
 _FILE = re.compile(r"^([a-z0-9]+)_([a-z0-9]+)_([a-z]+)_([A-Za-z]+)\.txt$")
@@ -107,7 +87,7 @@ def read_chen(folder: str | Path) -> pd.DataFrame:
 
 
 def _lines(file: File, names: dict[str, str]) -> tuple[tuple[str, ...], Floats]:
-    """Give the named rows of a file; an unknown name is an error, not a silent loss."""
+    """Return the named rows of a file; an unknown name is an error, not a silent loss."""
     rows = [line.split() for line in file.lines()]
     for row in rows:
         if row[0] not in names:

@@ -1,14 +1,24 @@
 """The statistics of the 17-method study: effects, correlations and ranks (Figures 3-6, Tables 2-5)."""
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy.papers.chen_2022.cases import BIAS, EFFECTS, METHODS, PERFORMANCE, TASKS, Cube, cube_of
-from isonomy.papers.chen_2022.printed import printed
+from isonomy.papers.chen_2022.cases import (
+    EFFECTS,
+    METHODS,
+    NAMES,
+    PERFORMANCE,
+    TASKS,
+    Cube,
+    cube_of,
+)
+from isonomy.papers.judge import known_mean
+from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable
 from isonomy.stats import rank, spearman
 
@@ -18,21 +28,23 @@ __all__ = [
     "fig4",
     "fig5",
     "fig6",
-    "six",
+    "finished",
+    "printed",
+    "six_decimals",
     "table2",
     "table3",
     "table4",
     "table5",
-    "told",
 ]
 
-Mask = NDArray[np.bool_]
+printed = partial(read_printed, __file__)
 
-_PERF = slice(0, len(PERFORMANCE))
-_GAPS = slice(len(PERFORMANCE), len(PERFORMANCE) + len(BIAS))
+_PERFORMANCE = slice(0, len(PERFORMANCE))
+_BIAS = slice(len(PERFORMANCE), len(NAMES))
+_APPLICATIONS = "applications (task, model, method)"
 
 
-def six(value: Any) -> str:
+def six_decimals(value: Any) -> str:
     """Return a number with six decimals, or an empty cell."""
     return "" if value != value else f"{value:.6f}"
 
@@ -41,110 +53,77 @@ def _whole_number(value: Any) -> str:
     return "" if value != value else str(int(value))
 
 
-def _words(value: Any) -> str:
-    return str(value)
-
-
-def told(table: PaperTable, cube: Cube) -> PaperTable:
+def finished(cube: Cube, table: PaperTable) -> PaperTable:
     """Add what is missing, and how many cells equal the authors' output."""
-    notes = []
-    compared = table.compare()
-    if len(compared):
-        agrees = compared["agrees"].astype(bool)
-        notes.append(
-            f"{int(agrees.sum())} of {len(compared)} cells that can be compared equal the authors' output."
-        )
-        notes += [
-            f"{cell.row}, {cell.column}: {cell.recomputed}, printed {cell.printed}."
-            for cell in compared[~agrees].itertuples()
-        ]
-    missing = [
-        task
-        for task, whole in zip(TASKS, np.all(cube.whole, axis=(1, 2)), strict=True)
-        if not whole
-    ]
-    if missing:
+    notes = table.agreement("the authors' output")
+    whole = np.all(cube.whole, axis=(1, 2))
+    if missing := [task for task, complete in zip(TASKS, whole, strict=True) if not complete]:
         notes.append(
             f"Not whole in this frame: {', '.join(missing)}; what pools over them is not compared."
         )
     return replace(table, notes=(*notes, *table.notes))
 
 
-def blank(table: pd.DataFrame, keep: Mask) -> pd.DataFrame:
+def blank(table: pd.DataFrame, keep: NDArray[np.bool_]) -> pd.DataFrame:
     """Keep the printed rows that can be compared."""
     out = table.copy()
-    out.loc[[not k for k in keep]] = ""
+    out.loc[~keep] = ""
     return out
 
 
-def _effect_table(
-    cube: Cube,
-    name: str,
-    title: str,
-    codes: list[NDArray[np.int8]],
-    rows: list[str],
-    keep: list[bool],
+def _effects(
+    frame: pd.DataFrame, *, name: str, metrics: slice, by: Literal["metric", "method"]
 ) -> PaperTable:
-    shares = []
-    for row in codes:
-        mine = row[row >= 0]
-        counts = np.bincount(mine, minlength=len(EFFECTS)).astype(float)
-        shares.append(counts / mine.size if mine.size else np.full(len(EFFECTS), np.nan))
-    data = pd.DataFrame(shares, index=rows, columns=pd.Index(EFFECTS))
-    theirs = blank(printed(name, [*EFFECTS]), np.array(keep))
-    cases = int(sum((row >= 0).sum() for row in codes))
-    unit = "scenarios (task, model, method, metric)"
-    return told(PaperTable(name, title, data, cases, unit, (), theirs, six, shares=True), cube)
-
-
-def _by_metric(frame: pd.DataFrame, name: str, which: slice, labels: list[str]) -> PaperTable:
     cube = cube_of(frame)
-    codes = list(cube.effects[which])
-    keep = [bool(cube.whole.all())] * len(labels)
-    title = "Share of applications in which a metric falls significantly, by size of the effect"
-    return _effect_table(cube, name, title, codes, labels, keep)
+    effects = cube.effects[metrics]
+    if by == "metric":
+        labels = [*NAMES][metrics]
+        keep = np.full(len(labels), cube.whole.all())
+        title = "Share of applications in which a metric falls significantly, by size of the effect"
+    else:
+        labels, effects = [*METHODS], np.moveaxis(effects, -1, 0)
+        # a row needs every task of its method only
+        keep = (cube.whole | ~cube.expected).all(axis=(0, 1)) & cube.held.any(axis=(0, 1))
+        title = "Share of scenarios in which a method lowers a metric significantly, by size"
+    counts = np.stack([(effects == i).sum(axis=(1, 2, 3)) for i in range(len(EFFECTS))], axis=1)
+    with np.errstate(invalid="ignore"):
+        shares = counts / counts.sum(axis=1, keepdims=True)
+    return finished(
+        cube,
+        PaperTable(
+            name,
+            title,
+            pd.DataFrame(shares, index=labels, columns=pd.Index(EFFECTS)),
+            int(counts.sum()),
+            "scenarios (task, model, method, metric)",
+            printed=blank(printed(name), keep),
+            write=six_decimals,
+            shares=True,
+        ),
+    )
 
 
-def _by_method(frame: pd.DataFrame, name: str, which: slice) -> PaperTable:
+fig3 = partial(_effects, name="fig3", metrics=_PERFORMANCE, by="metric")
+"""Figure 3: how often each performance metric falls, and by how much."""
+
+fig4 = partial(_effects, name="fig4", metrics=_PERFORMANCE, by="method")
+"""Figure 4: how often each method lowers performance, and by how much."""
+
+fig5 = partial(_effects, name="fig5", metrics=_BIAS, by="metric")
+"""Figure 5: how often each bias metric falls (an improvement), and by how much."""
+
+fig6 = partial(_effects, name="fig6", metrics=_BIAS, by="method")
+"""Figure 6: how often each method lowers bias, and by how much."""
+
+
+def _correlations(frame: pd.DataFrame, *, name: str, metrics: slice) -> PaperTable:
     cube = cube_of(frame)
-    codes = [cube.effects[which, :, :, i] for i in range(len(METHODS))]
-    # a row needs every task of its method only
-    keep = [
-        bool((cube.whole | ~cube.expected)[:, :, i].all()) and bool(cube.held[:, :, i].any())
-        for i in range(len(METHODS))
-    ]
-    title = "Share of scenarios in which a method lowers a metric significantly, by size"
-    return _effect_table(cube, name, title, codes, [*METHODS], keep)
-
-
-def fig3(frame: pd.DataFrame) -> PaperTable:
-    """Give Figure 3: how often each performance metric falls, and by how much."""
-    return _by_metric(frame, "fig3", _PERF, [*PERFORMANCE])
-
-
-def fig4(frame: pd.DataFrame) -> PaperTable:
-    """Give Figure 4: how often each method lowers performance, and by how much."""
-    return _by_method(frame, "fig4", _PERF)
-
-
-def fig5(frame: pd.DataFrame) -> PaperTable:
-    """Give Figure 5: how often each bias metric falls (an improvement), and by how much."""
-    return _by_metric(frame, "fig5", _GAPS, [*BIAS])
-
-
-def fig6(frame: pd.DataFrame) -> PaperTable:
-    """Give Figure 6: how often each method lowers bias, and by how much."""
-    return _by_method(frame, "fig6", _GAPS)
-
-
-def _correlations(frame: pd.DataFrame, name: str, which: slice, labels: list[str]) -> PaperTable:
-    cube = cube_of(frame)
-    change = (cube.means[..., 1:] - cube.means[..., :1])[which]
-    pairs = [(i, j) for i in range(len(labels)) for j in range(i + 1, len(labels))]
-    left, right = (list(side) for side in zip(*pairs, strict=True))
+    labels = [*NAMES][metrics]
+    change = (cube.means[..., 1:] - cube.means[..., :1])[metrics]
+    left, right = np.triu_indices(len(labels), k=1)
     pooled = change[:, cube.held]
     rho, p = spearman(pooled[left], pooled[right])
-    agree = np.zeros(len(pairs), dtype=int)
+    agree = np.zeros(len(left), dtype=int)
     groups = 0
     for task, model in zip(*np.nonzero(cube.held.sum(axis=-1) >= 3), strict=True):
         mine = change[:, task, model][:, cube.held[task, model]]
@@ -152,73 +131,57 @@ def _correlations(frame: pd.DataFrame, name: str, which: slice, labels: list[str
         agree += (np.sign(r) == np.sign(rho)) & ((q < 0.05) == (p < 0.05)) & np.isfinite(r)
         groups += 1
     cells = np.full((len(labels), len(labels) - 1), "-", dtype=object)
-    for k, (i, j) in enumerate(pairs):
-        star = "*" if p[k] < 0.05 else ""
-        cells[i, j - 1] = f"{round(float(rho[k]), 3):.3f}{star}({agree[k]}/{groups})"
-    data = pd.DataFrame(cells, index=labels, columns=pd.Index(labels[1:]))
-    theirs = printed(name, labels[1:]) if cube.whole.all() else None
-    return told(
+    cells[left, right - 1] = [
+        f"{round(float(r), 3):.3f}{'*' if q < 0.05 else ''}({n}/{groups})"
+        for r, q, n in zip(rho, p, agree, strict=True)
+    ]
+    return finished(
+        cube,
         PaperTable(
             name,
             "Rank correlation of changes, * at 5 %, and in how many (task, model) pairs it is alike",
-            data,
+            pd.DataFrame(cells, index=labels, columns=pd.Index(labels[1:])),
             int(cube.held.sum()),
-            "applications (task, model, method)",
-            (),
-            theirs,
-            _words,
+            _APPLICATIONS,
+            printed=printed(name) if cube.whole.all() else None,
+            write=str,
         ),
-        cube,
     )
 
 
-def table2(frame: pd.DataFrame) -> PaperTable:
-    """Give Table 2: correlation of the changes of eleven performance metrics."""
-    return _correlations(frame, "table2", _PERF, [*PERFORMANCE])
+table2 = partial(_correlations, name="table2", metrics=_PERFORMANCE)
+"""Table 2: correlation of the changes of eleven performance metrics."""
+
+table4 = partial(_correlations, name="table4", metrics=_BIAS)
+"""Table 4: correlation of the changes of four bias metrics."""
 
 
-def table4(frame: pd.DataFrame) -> PaperTable:
-    """Give Table 4: correlation of the changes of four bias metrics."""
-    return _correlations(frame, "table4", _GAPS, [*BIAS])
-
-
-def _ranks(
-    frame: pd.DataFrame, name: str, which: slice, labels: list[str], *, high: bool
-) -> PaperTable:
+def _ranks(frame: pd.DataFrame, *, name: str, metrics: slice, descending: bool) -> PaperTable:
     cube = cube_of(frame)
-    means = np.where(cube.held, cube.means[which, ..., 1:], np.nan)
+    means = np.where(cube.held, cube.means[metrics, ..., 1:], np.nan)
     # equal means are ranked in the study's order of methods
-    ranks = rank(means, ties="order", descending=high)
-    held = np.isfinite(ranks)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(held, ranks, 0.0).sum(axis=(1, 2)) / held.sum(axis=(1, 2))
-    data = pd.DataFrame(mean, index=labels, columns=pd.Index([*METHODS]))
-    theirs = printed(name, [*METHODS])
+    ranks = rank(means, ties="order", descending=descending)
     # a rank needs every rival of its (task, model)
-    rivals: Mask = np.all(cube.whole, axis=-1)
-    for i, method in enumerate(METHODS):
-        if not rivals[cube.expected[:, :, i]].all():
-            theirs[method] = ""
-    return told(
+    rivals = np.all(cube.whole, axis=-1)
+    keep = (rivals[..., None] | ~cube.expected).all(axis=(0, 1))
+    return finished(
+        cube,
         PaperTable(
             name,
             "Mean rank among the methods over (task, model), cut to a whole number as the authors did",
-            data,
-            int(held[0].sum()),
-            "applications (task, model, method)",
-            (),
-            theirs,
-            _whole_number,
+            pd.DataFrame(
+                known_mean(ranks, (1, 2)), index=[*NAMES][metrics], columns=pd.Index([*METHODS])
+            ),
+            int(np.isfinite(ranks[0]).sum()),
+            _APPLICATIONS,
+            printed=blank(printed(name).T, keep).T,
+            write=_whole_number,
         ),
-        cube,
     )
 
 
-def table3(frame: pd.DataFrame) -> PaperTable:
-    """Give Table 3: mean rank of each method by performance metric."""
-    return _ranks(frame, "table3", _PERF, [*PERFORMANCE], high=True)
+table3 = partial(_ranks, name="table3", metrics=_PERFORMANCE, descending=True)
+"""Table 3: mean rank of each method by performance metric."""
 
-
-def table5(frame: pd.DataFrame) -> PaperTable:
-    """Give Table 5: mean rank of each method by bias metric."""
-    return _ranks(frame, "table5", _GAPS, [*BIAS], high=False)
+table5 = partial(_ranks, name="table5", metrics=_BIAS, descending=False)
+"""Table 5: mean rank of each method by bias metric."""

@@ -14,32 +14,31 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from isonomy.papers.archive import BASELINE
 from isonomy.papers.chen_2022.cases import (
     BIAS,
-    EFFECTS,
     METHODS,
     MODELS,
+    NAMES,
     PAIRS,
     PERFORMANCE,
     TASKS,
     cube_of,
 )
-from isonomy.papers.chen_2022.printed import printed
 from isonomy.papers.chen_2022.statistics import (
     blank,
     fig3,
     fig4,
     fig5,
     fig6,
-    six,
+    finished,
+    printed,
+    six_decimals,
     table2,
     table3,
     table4,
     table5,
-    told,
 )
 from isonomy.papers.judge import curves_of
 from isonomy.papers.table import PaperTable, Recipe
@@ -67,8 +66,6 @@ __all__ = [
     "table6",
 ]
 
-Mask = NDArray[np.bool_]
-
 _COLUMNS = ("lose-lose", "inverted", "poor", "good", "win-win")
 _ORDER = [REGIONS.index(name) for name in _COLUMNS]
 
@@ -78,16 +75,15 @@ def _whole_percent(value: Any) -> str:
 
 
 def fig7(frame: pd.DataFrame, *, task: str = "Adult-Sex", model: str = "lr") -> PaperTable:
-    """Give Figure 7: the mutation baseline of one model, every metric by degree."""
-    labels = {**{m: PERFORMANCE[m] for m in ("Acc", "Mac-P", "Mac-R", "Mac-F1", "MCC")}, **BIAS}
+    """Make Figure 7: the mutation baseline of one model, every metric by degree."""
+    labels = {m: NAMES[m] for m in ("Acc", "Mac-P", "Mac-R", "Mac-F1", "MCC", *BIAS)}
     curves = curves_of(frame, [*labels.values()])
     key = (*TASKS[task], model)
     data = pd.DataFrame({"degree": curves.degrees})
     notes = []
     if key in curves.tasks:
         row = curves.tasks.index(key)
-        for label, metric in labels.items():
-            data[label] = curves.values[metric][row]
+        data = data.assign(**{label: curves.values[m][row] for label, m in labels.items()})
         rising = [m for m in BIAS if data[m].iloc[-1] >= data[m].iloc[0]]
         if rising:
             notes.append(f"{', '.join(rising)} does not fall by mutation: it gives no baseline.")
@@ -98,7 +94,7 @@ def fig7(frame: pd.DataFrame, *, task: str = "Adult-Sex", model: str = "lr") -> 
 
 
 def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
-    """Give Figure 8: shares of the regions by method (a), model (b), task (c) and trade-off (d).
+    """Make Figure 8: shares of the regions by method (a), model (b), task (c) and trade-off (d).
 
     Parameters
     ----------
@@ -115,51 +111,46 @@ def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
             for gap, score in PAIRS
         ]
     )
-    whole = cube.whole | ~cube.expected
-    parts = [
-        ("a", [*METHODS], counts.sum(axis=(0, 1, 2)), np.all(whole, axis=(0, 1))),
-        ("b", [*MODELS], counts.sum(axis=(0, 1, 3)), np.all(whole, axis=(0, 2))),
-        ("c", [*TASKS], counts.sum(axis=(0, 2, 3)), np.all(whole, axis=(1, 2))),
-        (
-            "d",
-            [f"{gap}&{score}" for gap, score in PAIRS],
-            counts.sum(axis=(1, 2, 3)),
-            np.full(len(PAIRS), whole.all()),
-        ),
-    ]
-    ours, theirs = [], []
-    for part, labels, cells, keep in parts:
-        place = pd.MultiIndex.from_product([[part], labels])
+    whole = np.broadcast_to(cube.whole | ~cube.expected, counts.shape[:-1])
+    pairs = [f"{gap}&{score}" for gap, score in PAIRS]
+    shares, keep = [], []
+    for part, labels, over in (
+        ("a", METHODS, (0, 1, 2)),
+        ("b", MODELS, (0, 1, 3)),
+        ("c", TASKS, (0, 2, 3)),
+        ("d", pairs, (1, 2, 3)),
+    ):
+        cells = counts.sum(axis=over)
         with np.errstate(invalid="ignore"):
-            shares = cells / cells.sum(axis=-1, keepdims=True)
-        ours.append(pd.DataFrame(shares, index=place, columns=pd.Index(_COLUMNS)))
-        text = printed(f"fig8{part}", [*_COLUMNS]).reindex(labels)
-        theirs.append(blank(text, keep).set_axis(place))
-    return told(
+            share = cells / cells.sum(axis=-1, keepdims=True)
+        place = pd.MultiIndex.from_product([[part], labels])
+        shares.append(pd.DataFrame(share, index=place, columns=pd.Index(_COLUMNS)))
+        keep.append(whole.all(axis=over))
+    data = pd.concat(shares)
+    return finished(
+        cube,
         PaperTable(
             "fig8",
             "Share of cases in each region, by (a) method, (b) model, (c) task, (d) trade-off",
-            pd.concat(ours).dropna(how="all"),
+            data.dropna(how="all"),
             int(counts.sum()),
             "mitigation cases (runs x trade-offs)",
             (f"Regions by rule {rule!r}.",),
-            pd.concat(theirs),
-            six,
+            blank(printed("fig8", index=2).reindex(data.index), np.concatenate(keep)),
+            six_decimals,
             shares=True,
         ),
-        cube,
     )
 
 
 def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
-    """Give Table 6: in how many scenarios each method has the best trade-off, by task.
+    """Make Table 6: in how many scenarios each method has the best trade-off, by task.
 
     A scenario is a (model, trade-off); every method that reaches the best score counts, so rows
     sum to more than 100 %.
     """
     cube = cube_of(frame)
-    best = np.zeros(cube.held.shape)
-    scenarios = np.zeros(cube.held.shape)
+    best, scenarios = np.zeros(cube.held.shape), np.zeros(cube.held.shape)
     for gap, score in PAIRS:
         worth = cube.scores(gap, score, rule=rule)
         known = np.isfinite(worth)
@@ -172,16 +163,13 @@ def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
     data = pd.DataFrame(
         np.vstack([rows, overall]), index=[*TASKS, "Overall"], columns=pd.Index([*METHODS])
     )
-    theirs = printed("table6", [*METHODS])
-    whole: Mask = np.all(cube.whole, axis=(1, 2))
-    for i, task in enumerate(TASKS):
-        if not whole[i]:
-            theirs.loc[task] = ""
-    for i, method in enumerate(METHODS):
-        if not whole[cube.expected[:, :, i].any(axis=1)].all():
-            theirs.loc["Overall", method] = ""
+    whole = np.all(cube.whole, axis=(1, 2))
+    theirs = blank(printed("table6"), np.append(whole, True))
+    pooled = (whole[:, None] | ~cube.expected.any(axis=1)).all(axis=0)  # by method
+    theirs.loc["Overall"] = np.where(pooled, theirs.loc["Overall"], "")
     present = np.append(np.any(cube.held, axis=(1, 2)), True)
-    return told(
+    return finished(
+        cube,
         PaperTable(
             "table6",
             "Share of scenarios in which a method has the best trade-off, by task",
@@ -192,29 +180,17 @@ def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
             theirs[present],
             _whole_percent,
         ),
-        cube,
     )
 
 
 # ---------------------------------------------------------------------- findings
 
-_PREPRINT = {
-    "Finding 1": "every performance metric falls significantly in 42% to 75% of applications",
-    "Finding 2": "7 of 17 methods lower performance in less than half of the scenarios",
-    "Finding 3": "bias falls significantly in an average of only 50% of applications",
-    "Finding 4": "10 of 17 methods lower bias in more than half of the scenarios",
-    "Finding 5": "9 of 17 methods reach win-win or good in more than half of the cases; on average "
-    "26% lose-lose and 11% poor",
-    "Finding 6": "the best method has the best trade-off in only 29% of the scenarios",
-}
+_EFFECTS = ("fig3", "fig4", "fig5", "fig6")
 
 
 def _findings(tables: dict[str, pd.DataFrame]) -> dict[str, str]:
-    """Put six tables into the six sentences; shares are numbers here."""
-    falls = {
-        name: 1 - tables[name]["no or increase"].dropna()
-        for name in ("fig3", "fig4", "fig5", "fig6")
-    }
+    """Return the six sentences with the numbers of six tables; shares are numbers here."""
+    falls = {name: 1 - tables[name]["no or increase"].dropna() for name in _EFFECTS}
     regions = tables["fig8a"].dropna()
     reached = regions["good"] + regions["win-win"]
     overall = tables["table6"].loc["Overall"].dropna()
@@ -246,63 +222,59 @@ def _findings(tables: dict[str, pd.DataFrame]) -> dict[str, str]:
 
 
 def _recomputed(frame: pd.DataFrame) -> dict[str, str]:
-    made = {make.__name__: make(frame).data for make in (fig3, fig4, fig5, fig6, table6)}
-    regions = fig8(frame).data
+    names = (*_EFFECTS, "table6", "fig8")
+    made = {name: TABLES[name].make(frame).data for name in names}
+    regions = made["fig8"]
     by_method = regions[regions.index.get_level_values(0) == "a"].droplevel(0)
     return _findings(made | {"fig8a": by_method})
 
 
 def _final() -> dict[str, str]:
-    """Give the sentences with the numbers of the final version's outputs."""
-    shares = {
-        name: printed(name, [*EFFECTS]).astype(float) for name in ("fig3", "fig4", "fig5", "fig6")
-    }
-    regions = printed("fig8a", [*_COLUMNS]).astype(float)
-    best = printed("table6", [*METHODS]).loc[["Overall"]].map(lambda cell: float(cell.rstrip("%")))
+    """Return the sentences with the numbers of the final version's outputs."""
+    shares = {name: printed(name).astype(float) for name in _EFFECTS}
+    regions = printed("fig8", index=2).loc["a"].astype(float)
+    best = printed("table6").loc[["Overall"]].map(lambda cell: float(cell.rstrip("%")))
     return _findings(shares | {"fig8a": regions, "table6": best})
 
 
 def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = None) -> PaperTable:
-    """Give the paper's six findings: preprint, final version, recomputed, and from our runs.
+    """Make the paper's six findings: preprint, final version, recomputed, and from our runs.
 
     Parameters
     ----------
     published, ours : DataFrame, optional
         Result frames: the authors' files and our own runs.
     """
+    preprint = printed("findings")["preprint"].to_dict()
+    columns = {"as published (preprint)": preprint, "as published (final outputs)": _final()}
     sides = {"recomputed": published, "ours": ours}
-    columns = {"as published (preprint)": _PREPRINT, "as published (final outputs)": _final()}
     columns |= {
-        side: _recomputed(frame) if frame is not None else dict.fromkeys(_PREPRINT, "not yet run")
+        side: dict.fromkeys(preprint, "not yet run") if frame is None else _recomputed(frame)
         for side, frame in sides.items()
     }
     cubes = [cube_of(frame) for frame in sides.values() if frame is not None]
-    partial = any(not cube.whole.all() for cube in cubes)
+    partly = (
+        "The frame does not hold all eight tasks and seven models: its sentences describe a part.",
+    )
     return PaperTable(
         "findings",
         "The paper's six findings",
         pd.DataFrame(columns),
         int(sum(cube.held.sum() for cube in cubes)),
         "applications (task, model, method)",
-        (
-            "The frame does not hold all eight tasks and seven models: its sentences speak of a part.",
-        )
-        if partial
-        else (),
+        () if all(cube.whole.all() for cube in cubes) else partly,
     )
 
 
 def parts_of(frame: pd.DataFrame) -> frozenset[str]:
     """Return the parts that a frame holds: runs, original runs, baselines."""
     names = {str(name) for name in frame["mitigator"].unique()}
-    parts = set()
-    if names & set(METHODS.values()):
-        parts.add("runs")
-    if "unmitigated" in names:
-        parts.add("original runs")
-    if any(name.startswith(BASELINE) for name in names):
-        parts.add("baselines")
-    return frozenset(parts)
+    parts = {
+        "runs": names & {*METHODS.values()},
+        "original runs": "unmitigated" in names,
+        "baselines": any(name.startswith(BASELINE) for name in names),
+    }
+    return frozenset(part for part, present in parts.items() if present)
 
 
 _BOTH = frozenset({"runs", "original runs"})

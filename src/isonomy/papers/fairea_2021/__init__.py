@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from isonomy.papers.fairea_2021 import prepare  # noqa: F401 - registers itself
 from isonomy.papers.fairea_2021.cases import METRICS
 from isonomy.papers.fairea_2021.reader import read_fairea
 from isonomy.papers.fairea_2021.tables import TABLES, parts_of

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from isonomy.papers.monjezi_2025 import prepare  # noqa: F401 - registers itself
 from isonomy.papers.monjezi_2025.tables import TABLES, about_runs, parts_of
 from isonomy.papers.paper import PAPERS, Paper
 

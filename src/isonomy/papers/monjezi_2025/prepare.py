@@ -1,4 +1,4 @@
-"""``evt``: our preparation for the study of tails of Monjezi et al. (2025), who publish none.
+"""``evt``: our preparation, splits and learners for Monjezi et al. (2025), who publish no code.
 
 The paper names the datasets, the protected groups and the labels, and nothing of the encoding.
 So this is ours: rows with missing values dropped; every category one-hot; age in bins of ten
@@ -13,6 +13,10 @@ years (19 or less, 20 to 29, ..., 70 or more) where it is not itself under test;
 - COMPAS compares Caucasians with everybody else. The text of the charge, with its 400 levels, is
   left out.
 
+The splitter ``evt`` is 60 / 20 / 20 with a validation part, the proportions of the paper, seeded by
+(seed, dataset, repeat); ``evt_joined`` has the same test rows and the validation part among the
+training rows, for methods that hold out rows themselves. All learners give probabilities.
+
 References
 ----------
 Monjezi, V., Trivedi, A., Kreinovich, V. and Tizpaz-Niari, S. (2025). Fairness testing through
@@ -23,10 +27,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 from isonomy.data.dataset import Dataset
 from isonomy.data.frames import features_of
 from isonomy.data.prepare import PREPARATIONS, Preparation
+from isonomy.data.splits import SPLITTERS, Parts, seeded_order
+from isonomy.models import RECIPES, network_factory
 
 __all__: list[str] = []
 
@@ -64,4 +74,29 @@ def _favorable(dataset: Dataset) -> Any:
     return dataset.favorable
 
 
+@SPLITTERS.register("evt")
+def _evt(n: int, name: str, seed: int, repeat: int) -> Parts:
+    order = seeded_order(n, name, seed, repeat)
+    first, second = int(np.floor(0.6 * n)), int(np.floor(0.8 * n))
+    return order[:first], order[second:], order[first:second]
+
+
+@SPLITTERS.register("evt_joined")
+def _evt_joined(n: int, name: str, seed: int, repeat: int) -> Parts:
+    train, test, validation = _evt(n, name, seed, repeat)
+    assert validation is not None
+    return np.concatenate([train, validation]), test, None
+
+
 PREPARATIONS.add("evt", Preparation("evt", _evt_frame, scale="minmax", favorable=_favorable))
+
+# The paper does not say that anything is scaled; the preparation scales to 0..1.
+RECIPES.add(
+    "evt",
+    {
+        "lr": lambda seed: LogisticRegression(max_iter=1000, random_state=seed),
+        "svm": lambda seed: CalibratedClassifierCV(LinearSVC(random_state=seed)),
+        "rf": lambda seed: RandomForestClassifier(random_state=seed),
+        "dnn": network_factory("dnn", scaled=False),
+    },
+)

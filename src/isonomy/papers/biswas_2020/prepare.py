@@ -25,11 +25,10 @@ import numpy as np
 import pandas as pd
 
 from isonomy._validate import unknown_name
+from isonomy.data.aif360 import GERMAN_GROUPS, aif360_frame, grouped
 from isonomy.data.dataset import Dataset
 from isonomy.data.frames import coded, columns_of
 from isonomy.data.prepare import PREPARATIONS, Preparation
-from isonomy.data.prepare_chen import AIF360_COLUMNS, Columns, aif360_frame
-from isonomy.data.prepare_coarse import GERMAN_GROUPS, grouped
 from isonomy.errors import InputError
 
 __all__: list[str] = []
@@ -67,11 +66,7 @@ def _kaggle40_frame(
 
 
 def _aif360(dataset: Dataset, *, fnlwgt: bool) -> pd.DataFrame:
-    columns = AIF360_COLUMNS[dataset.name]
-    if dataset.name == "adult" and fnlwgt:
-        first, *rest = columns.number
-        columns = Columns((first, "fnlwgt", *rest), columns.category)
-    frame = aif360_frame(dataset, columns)
+    frame = aif360_frame(dataset, fnlwgt=fnlwgt and dataset.name == "adult")
     if dataset.name == "german":
         groups: dict[str, dict[str, tuple[str, ...]]] = {"status": STATUS, **GERMAN_GROUPS}
         for column, levels in groups.items():
