@@ -11,18 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy.errors import InputError
-from isonomy.store.record import Block, blocks_frame, magnitude
+from isonomy.store.record import Block, blocks_frame
 
 __all__ = [
-    "AOD",
     "BASELINE",
-    "COSTS",
-    "EOD",
-    "ERD",
     "File",
     "PUBLISHED",
-    "ROC",
-    "SPD",
     "curve_blocks",
     "list_files",
     "numbers",
@@ -36,14 +30,6 @@ PUBLISHED = ":published"
 
 BASELINE = "mutation"
 """The mitigator of a row of a mutation baseline: ``mutation(strategy=majority, degree=0.3)``."""
-
-SPD, EOD, ERD = (
-    magnitude(f"{gap}_difference")
-    for gap in ("statistical_parity", "equal_opportunity", "error_rate")
-)
-AOD = "average_absolute_odds_difference"
-ROC = {f"roc{i}": f"reject_option(metric={m})" for i, m in enumerate(("spd", "aod", "eod"), 1)}
-COSTS = ("fnr", "fpr", "weighted")
 
 
 class File:
@@ -62,7 +48,7 @@ class File:
         return self.path.name
 
     def lines(self) -> list[str]:
-        """Give the lines that hold something."""
+        """Return the lines that are not blank."""
         text = self.read().decode("utf-8-sig", errors="replace")
         return [line for line in text.splitlines() if line and not line.isspace()]
 
@@ -104,7 +90,7 @@ def refuse_empty(blocks: list[Block], folder: str | Path, what: str) -> pd.DataF
     """Return the blocks as one result frame, or raise an error where there are none."""
     if not blocks:
         raise InputError(
-            f"{str(folder)!r} must hold {what}; it holds none: give the root of the authors' "
+            f"{str(folder)!r} must hold {what}; it holds none: name the root of the authors' "
             "repository, or any part of it."
         )
     return blocks_frame(blocks)
@@ -119,7 +105,7 @@ def curve_blocks(
     metrics: tuple[str, ...],
     values: Floats,
 ) -> Iterator[Block]:
-    """Give a baseline's points, one block per mutation degree from 0 to 1."""
+    """Return a baseline's points, one block per mutation degree from 0 to 1."""
     for i, column in enumerate(values.T):
         degree = i / (values.shape[1] - 1)
         yield Block(

@@ -230,7 +230,7 @@ def test_methods_with_their_own_model_stand_for_every_model() -> None:
     ad, rw = ([*METHODS].index(m) for m in ("AD", "RW"))
     assert cube.held[0, [lr, rf], ad].tolist() == [True, True]
     assert cube.held[0, [lr, rf], rw].tolist() == [True, False]
-    assert cube.metric("Acc")[0, rf, ad + 1, 0] == 0.8
+    assert cube.values[[*NAMES].index("Acc"), 0, rf, ad + 1, 0] == 0.8
     assert not cube.held[0, chen_2022.MODELS.index("svm")].any()
 
 

@@ -64,7 +64,7 @@ SWEEPS = {
 
 
 def usable(frame: pd.DataFrame) -> tuple[Curves, list[str]]:
-    """Give the baselines that fall, and a note on each model that has none."""
+    """Return the baselines that fall, and a note on each model that has none."""
     curves = curves_of(frame, METRICS)
     if not curves.tasks:
         return curves, [
@@ -83,13 +83,13 @@ def usable(frame: pd.DataFrame) -> tuple[Curves, list[str]]:
 
 
 def judged_cases(frame: pd.DataFrame, rule: Rule) -> tuple[pd.DataFrame, list[str]]:
-    """Give every run of the twelve methods with its region under each gap."""
+    """Return every run of the twelve methods with its region under each gap."""
     runs = runs_of(frame, METRICS)
-    label_of = {name: label for label, name in METHODS.items()}
-    runs = runs[runs["mitigator"].isin([*label_of])]
+    labels = {name: label for label, name in METHODS.items()}
+    runs = runs[runs["mitigator"].isin([*labels])]
     curves, notes = usable(frame)
     cases = runs[list(TASK)].astype(str)
-    cases["method"] = runs["mitigator"].astype(str).map(label_of)
+    cases["method"] = runs["mitigator"].astype(str).map(labels)
     cases["constant"] = (runs[[*GAPS.values()]] == 0).all(axis=1)
     for gap, metric in GAPS.items():
         cases[gap] = curves.classify(runs, "accuracy", metric, rule=rule)
@@ -107,7 +107,7 @@ def shares(codes: NDArray[np.int8]) -> list[float]:
 def assess(frame: pd.DataFrame, *, rule: Rule = "paper") -> pd.DataFrame:
     """Judge the mean over runs of every method, parameter variants included.
 
-    Gives one row per (dataset, attributes, model, mitigator, gap): runs, accuracy, bias, region
+    There is one row per (dataset, attributes, model, mitigator, gap): runs, accuracy, bias, region
     and, where the region is good, area.
     """
     runs = runs_of(frame, METRICS)

@@ -5,7 +5,7 @@ import pandas as pd
 
 from isonomy._names import base_name, parse_name
 from isonomy.papers.fairea_2021.cases import GAPS, METRICS, MODELS, SWEEPS, TASKS, assess, usable
-from isonomy.papers.judge import TASK, curves_of
+from isonomy.papers.judge import TASK, Curves, curves_of
 from isonomy.papers.table import PaperTable
 from isonomy.tradeoff.regions import Rule, region_names
 
@@ -31,8 +31,15 @@ def _swept(frame: pd.DataFrame, task: str, rule: Rule) -> pd.DataFrame:
     return swept.sort_values(["order", "gap", "parameter"])
 
 
+def _line(curves: Curves, row: int, **labels: str) -> pd.DataFrame:
+    """Return one baseline as a frame: degree, accuracy, gaps."""
+    values = {gap: curves.values[metric][row] for gap, metric in GAPS.items()}
+    accuracy = curves.values["accuracy"][row]
+    return pd.DataFrame({"degree": curves.degrees, "accuracy": accuracy} | values).assign(**labels)
+
+
 def fig4(frame: pd.DataFrame, *, task: str = "Adult-Sex", rule: Rule = "paper") -> PaperTable:
-    """Give Figure 4: accuracy and bias at each parameter of PR and AD, and their baselines."""
+    """Make Figure 4: accuracy and bias at each parameter of PR and AD, and their baselines."""
     judged = _swept(frame, task, rule)
     wide_ = judged.pivot(index=["method", "parameter"], columns="gap", values="bias")  # noqa: PD010
     points = judged.drop_duplicates(["method", "parameter"]).set_index(["method", "parameter"])
@@ -43,10 +50,8 @@ def fig4(frame: pd.DataFrame, *, task: str = "Adult-Sex", rule: Rule = "paper") 
     for label, (mitigator, _) in SWEEPS.items():
         for i, (dataset, attribute, model) in enumerate(curves.tasks):
             if (dataset, attribute) == TASKS[task] and model.startswith(mitigator):
-                line = {gap: curves.values[metric][i] for gap, metric in GAPS.items()}
-                baseline = pd.DataFrame({"at": curves.degrees} | line)
-                baseline["accuracy"] = curves.values["accuracy"][i]
-                parts.append(baseline.assign(curve="baseline", method=label))
+                line = _line(curves, i, curve="baseline", method=label)
+                parts.append(line.rename(columns={"degree": "at"}))
     data = pd.concat(parts, ignore_index=True)[["method", "curve", "at", "accuracy", *GAPS]]
     return PaperTable(
         "fig4",
@@ -58,7 +63,7 @@ def fig4(frame: pd.DataFrame, *, task: str = "Adult-Sex", rule: Rule = "paper") 
 
 
 def fig5(frame: pd.DataFrame, *, task: str = "Adult-Sex", rule: Rule = "paper") -> PaperTable:
-    """Give Figure 5: the area at each parameter of PR and AD, with its turning points."""
+    """Make Figure 5: the area at each parameter of PR and AD, with its turning points."""
     judged = _swept(frame, task, rule)
     keys = ["method", "parameter"]
     rows = judged.drop_duplicates(keys).set_index(keys)[["accuracy", "runs"]]
@@ -80,7 +85,7 @@ def fig5(frame: pd.DataFrame, *, task: str = "Adult-Sex", rule: Rule = "paper") 
 
 
 def turning_points(data: pd.DataFrame) -> list[str]:
-    """Say, for each method and gap of Figure 5, where the area is largest and whether it turns."""
+    """Return, for each method and gap of Figure 5, where the area is largest and whether it turns."""
     notes = []
     for method in data["method"].unique():
         mine = data[data["method"] == method]
@@ -107,31 +112,25 @@ def turning_points(data: pd.DataFrame) -> list[str]:
 
 
 def _repeated(data: pd.DataFrame) -> list[str]:
-    """Name the parameters whose runs gave exactly the same means."""
+    """Return a note on the parameters whose runs gave exactly the same means."""
     notes = []
     for (method, *_), part in data.groupby(["method", "accuracy", *GAPS], sort=False):
         if len(part) > 1:
-            told = ", ".join(f"{value:g}" for value in part["parameter"])
-            notes.append(f"{method}: the runs at {told} are identical.")
+            same = ", ".join(f"{value:g}" for value in part["parameter"])
+            notes.append(f"{method}: the runs at {same} are identical.")
     return notes
 
 
 def fig6(frame: pd.DataFrame, *, task: str = "Adult-Sex") -> PaperTable:
-    """Give Figure 6: the baselines of three mutation strategies, by model."""
+    """Make Figure 6: the baselines of three mutation strategies, by model."""
     parts = []
     for strategy in ("majority", "random", "minority"):
         curves = curves_of(frame, METRICS, strategy=strategy)
         for i, (dataset, attribute, model) in enumerate(curves.tasks):
             if (dataset, attribute) == TASKS[task] and model in MODELS.values():
-                part = pd.DataFrame(
-                    {"model": model, "strategy": strategy, "degree": curves.degrees}
-                )
-                part["accuracy"] = curves.values["accuracy"][i]
-                for gap, metric in GAPS.items():
-                    part[gap] = curves.values[metric][i]
-                parts.append(part)
+                parts.append(_line(curves, i, model=model, strategy=strategy))
     columns = ["model", "strategy", "degree", "accuracy", *GAPS]
-    data = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    data = pd.concat([pd.DataFrame(columns=columns), *parts], ignore_index=True)
     below, points = strictness(frame, task)
     notes = (
         f"{below} of {points} points of the other strategies lie on or below the majority's line.",

@@ -9,18 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy.errors import InputError
-from isonomy.papers.archive import (
-    AOD,
-    COSTS,
-    PUBLISHED,
-    ROC,
-    SPD,
-    File,
-    curve_blocks,
-    list_files,
-    numbers,
-    refuse_empty,
-)
+from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, numbers, refuse_empty
+from isonomy.papers.fairea_2021.cases import GAPS, IN, METHODS, SWEEPS
 from isonomy.store.record import Block
 
 __all__ = ["read_fairea"]
@@ -29,26 +19,20 @@ Floats = NDArray[np.float64]
 
 _STUDY = f"fairea_2021{PUBLISHED}"
 
-_METHODS = {
-    "lfr": "learning_fair_representations",
-    "op": "optimized_preprocessing",
-    "rew": "reweighing",
-    **{f"co{i}": f"calibrated_equalized_odds(cost={c})" for i, c in enumerate(COSTS, 1)},
-    **ROC,
-    "eo": "equalized_odds",
-}
+_OUTSIDE = [name for label, name in METHODS.items() if label not in IN]
+_PREFIXES = ("lfr", "op", "rew", "co1", "co2", "co3", "roc1", "roc2", "roc3", "eo")
+_METHODS = dict(zip(_PREFIXES, _OUTSIDE, strict=True))
 _RUN = re.compile(
     rf"^(?P<method>{'|'.join(_METHODS)})_(?P<model>lr|dt|svm)_"
     r"(?P<dataset>[a-z]+)_(?P<attribute>[a-z]+)(_.*)?\.txt$"
 )
 _SWEEP = re.compile(r"^(?P<sweep>eta|weights)_(?P<dataset>[a-z]+)_(?P<attribute>[a-z]+)\.txt$")
 _BASELINE = re.compile(r"^((?P<model>lr|dt|svm)_)?(?P<dataset>[a-z]+)_(?P<attribute>[a-z]+)\.txt$")
-_COLUMNS = (SPD, "accuracy", AOD, "theil_index")
-_HEADINGS = {"Accuracy": "accuracy", "SPD": SPD, "AOD": AOD, "Theil": "theil_index"}
-_SWEPT = {
-    "eta": "prejudice_remover(eta={})",
-    "weights": "adversarial_debiasing(adversary_loss_weight={})",
-}
+_HEADINGS = {"Accuracy": "accuracy", **GAPS, "Theil": "theil_index"}
+_COLUMNS = tuple(_HEADINGS[heading] for heading in ("SPD", "Accuracy", "AOD", "Theil"))
+_SWEPT = dict(
+    zip(("eta", "weights"), ("{}({}={{}})".format(*s) for s in SWEEPS.values()), strict=True)
+)
 _SWITCHED_OFF = {
     "prejudice": _SWEPT["eta"].format(0),
     "adversarial": _SWEPT["weights"].format(0),
@@ -71,16 +55,8 @@ def read_fairea(folder: str | Path) -> pd.DataFrame:
     blocks: list[Block] = []
     for file in list_files(folder):
         if match := _RUN.match(file.name):
-            blocks.append(
-                _runs(
-                    file,
-                    file.lines(),
-                    match["dataset"],
-                    match["attribute"],
-                    match["model"],
-                    _METHODS[match["method"]],
-                )
-            )
+            name = _METHODS[match["method"]]
+            blocks.append(_runs(file, file.lines(), match, match["model"], name))
         elif match := _SWEEP.match(file.name):
             blocks += _sweep(file, match)
         elif match := _BASELINE.match(file.name):
@@ -92,9 +68,7 @@ def read_fairea(folder: str | Path) -> pd.DataFrame:
     return refuse_empty(blocks, folder, "Fairea's result files (such as rew_lr_adult_sex_0_50.txt)")
 
 
-def _runs(
-    file: File, lines: list[str], dataset: str, attribute: str, model: str, mitigator: str
-) -> Block:
+def _runs(file: File, lines: list[str], match: re.Match[str], model: str, mitigator: str) -> Block:
     rows = [line.split() for line in lines]
     columns = {len(row) for row in rows}
     if len(columns) != 1 or not columns <= {3, 4}:
@@ -103,16 +77,9 @@ def _runs(
             f"{', '.join(map(str, sorted(columns)))}."
         )
     values = numbers(file, (word for row in rows for word in row)).reshape(len(rows), -1).T
-    return Block(
-        _STUDY,
-        dataset,
-        attribute,
-        model,
-        mitigator,
-        _COLUMNS[: len(values)],
-        values,
-        range(len(rows)),
-    )
+    task = match["dataset"], match["attribute"]
+    metrics = _COLUMNS[: len(values)]
+    return Block(_STUDY, *task, model, mitigator, metrics, values, range(len(rows)))
 
 
 def _sweep(file: File, match: re.Match[str]) -> Iterator[Block]:
@@ -121,14 +88,8 @@ def _sweep(file: File, match: re.Match[str]) -> Iterator[Block]:
     name = _SWEPT[match["sweep"]]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         value = float(numbers(file, [lines[start]])[0])
-        yield _runs(
-            file,
-            lines[start + 1 : end],
-            match["dataset"],
-            match["attribute"],
-            name.format(0),
-            name.format(f"{value:g}"),
-        )
+        swept = name.format(f"{value:g}")
+        yield _runs(file, lines[start + 1 : end], match, name.format(0), swept)
 
 
 def _baseline(file: File, dataset: str, attribute: str, model: str) -> Iterator[Block]:

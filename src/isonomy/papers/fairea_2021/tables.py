@@ -13,13 +13,13 @@ Bias Mitigation Methods, ESEC/FSE.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from isonomy._names import base_name, parse_name
 from isonomy.papers.archive import BASELINE, PUBLISHED
-from isonomy.papers.fairea_2021 import printed
 from isonomy.papers.fairea_2021.cases import (
     GAPS,
     IN,
@@ -35,6 +35,7 @@ from isonomy.papers.fairea_2021.cases import (
 )
 from isonomy.papers.fairea_2021.figures import fig4, fig5, fig6, strictness
 from isonomy.papers.judge import TASK
+from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, Recipe, areas, percent
 from isonomy.tradeoff.regions import REGIONS, Rule
 
@@ -55,12 +56,14 @@ __all__ = [
     "table7",
 ]
 
+printed = partial(read_printed, __file__)
+
 # rows that the authors' own files do not give (fact sheet: recomputed independently)
 _NOT_REPRODUCED = {("table4", "AD"), ("table5", "DT")}
 
 
 def _constant_note(cases: pd.DataFrame) -> list[str]:
-    """Say how many cases are constant predictors, which the regions call good or win-win."""
+    """Return a note on how many cases are constant predictors, which the regions call good or win-win."""
     constant = cases[cases["constant"]]
     if constant.empty:
         return []
@@ -68,43 +71,64 @@ def _constant_note(cases: pd.DataFrame) -> list[str]:
         int((part[[*GAPS]] == REGIONS.index("win-win")).to_numpy().sum())
         for part in (constant, cases)
     )
-    told = f"{len(constant)} runs have no bias because they predict one class; {won} of the {of} "
-    return [f"{told}win-win cases are such runs, less accurate than any point of the baseline."]
+    return [
+        (
+            f"{len(constant)} runs have no bias because they predict one class; {won} of the {of} "
+            "win-win cases are such runs, less accurate than any point of the baseline."
+        )
+    ]
 
 
-def _kept_rows(table: pd.DataFrame, cases: dict[str, int], whole: dict[str, int]) -> pd.DataFrame:
-    """Blank the printed rows whose cases the frame does not hold in full."""
-    out = table.copy()
-    for row in out.index:
-        if cases.get(str(row)) != whole.get(str(row)):
-            out.loc[row] = ""
-    return out
-
-
-def _verdicts(table: PaperTable, frame: pd.DataFrame) -> PaperTable:
+def _with_verdicts(table: PaperTable, frame: pd.DataFrame) -> PaperTable:
     """Add how many cells equal the print, and name every row that does not."""
     compared = table.compare()
-    if compared.empty:
-        return table
-    agrees = compared["agrees"].astype(bool)
-    notes = [
-        f"{int(agrees.sum())} of {len(compared)} cells that can be compared equal the paper's."
-    ]
-    theirs = frame["study"].astype(str).str.endswith(PUBLISHED).all()
-    for row, cells in compared[~agrees].groupby("row", sort=False):
-        told = ", ".join(
+    notes = table.agreement()[:1]
+    authors = frame["study"].astype(str).str.endswith(PUBLISHED).all()
+    for row, cells in compared[~compared["agrees"].astype(bool)].groupby("row", sort=False):
+        differences = ", ".join(
             f"{c.column} {c.recomputed} (printed {c.printed})" for c in cells.itertuples()
         )
         why = "differs from the print"
         if (table.name, row) in _NOT_REPRODUCED:
             why = "the paper's row does not reproduce from the authors' own files"
-            why += "" if theirs else " either"
-        notes.append(f"{row}: {why}: {told}.")
+            why += "" if authors else " either"
+        notes.append(f"{row}: {why}: {differences}.")
     return replace(table, notes=(*notes, *table.notes))
 
 
+def _region_table(
+    frame: pd.DataFrame,
+    name: str,
+    title: str,
+    cases: pd.DataFrame,
+    groups: dict[str, pd.DataFrame],
+    data: pd.DataFrame,
+    whole: dict[str, int],
+    notes: Sequence[str],
+) -> PaperTable:
+    """Finish a table of shares; printed rows are compared where all their runs are held."""
+    counts = {label: len(part) for label, part in groups.items()}
+    short = [f"{row} {n} of {whole[row]}" for row, n in counts.items() if n != whole[row]]
+    said = (
+        f"Runs held: {', '.join(short)}; the paper's rows rest on all, so these are not compared."
+    )
+    theirs = printed(name, header=data.columns.nlevels)
+    theirs.loc[[counts.get(str(row)) != whole[str(row)] for row in theirs.index]] = ""
+    table = PaperTable(
+        name,
+        title,
+        data,
+        len(cases) * len(GAPS),
+        "mitigation cases (runs x gaps)",
+        (*([said] if short else []), *notes),
+        theirs,
+        percent,
+    )
+    return _with_verdicts(table, frame)
+
+
 def table4(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
-    """Give Table 4: the share of each method's cases in each region.
+    """Make Table 4: the share of each method's cases in each region.
 
     Parameters
     ----------
@@ -129,38 +153,23 @@ def table4(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
     ['0%', '50%', '0%', '50%', '0%']
     """
     cases, notes = judged_cases(frame, rule)
-    held = [m for m in METHODS if (cases["method"] == m).any()]
-    rows, counts = {}, {}
-    for name in [*held, "Mean"]:
-        mine = cases if name == "Mean" else cases[cases["method"] == name]
-        rows[name] = [share for gap in GAPS for share in shares(mine[gap].to_numpy())]
-        counts[name] = len(mine)
+    groups = {m: cases[cases["method"] == m] for m in METHODS}
+    groups = {m: part for m, part in groups.items() if len(part)} | {"Mean": cases}
+    rows = {
+        label: [share for gap in GAPS for share in shares(part[gap].to_numpy())]
+        for label, part in groups.items()
+    }
     columns = pd.MultiIndex.from_product([GAPS, REGIONS])
     data = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     whole = dict.fromkeys(METHODS, 14 * RUNS) | {"PR": 2 * RUNS, "AD": 5 * RUNS}
     whole["Mean"] = sum(whole.values())
-    short = [f"{m} {counts[m]} of {whole[m]}" for m in held if counts[m] != whole[m]]
-    if short:
-        notes.append(
-            f"Cases held: {', '.join(short)}; the paper's rows rest on all, so these are not compared."
-        )
-    return _verdicts(
-        PaperTable(
-            "table4",
-            "Share of mitigation cases in each region, by method",
-            data,
-            len(cases) * len(GAPS),
-            "mitigation cases (runs x gaps)",
-            (*notes, *_constant_note(cases)),
-            _kept_rows(printed.table4(), counts, whole),
-            percent,
-        ),
-        frame,
-    )
+    title = "Share of mitigation cases in each region, by method"
+    notes += _constant_note(cases)
+    return _region_table(frame, "table4", title, cases, groups, data, whole, notes)
 
 
 def table5(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
-    """Give Table 5: the share of cases in each region, by model and by task."""
+    """Make Table 5: the share of cases in each region, by model and by task."""
     cases, notes = judged_cases(frame, rule)
     groups = {
         label: cases[(cases["model"] == model) & ~cases["method"].isin(IN)]
@@ -172,109 +181,74 @@ def table5(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
     groups = {label: part for label, part in groups.items() if len(part)}
     rows = {label: shares(part[[*GAPS]].to_numpy().ravel()) for label, part in groups.items()}
     data = pd.DataFrame.from_dict(rows, orient="index", columns=pd.Index(REGIONS))
-    counts = {label: len(part) for label, part in groups.items()}
     ten = (len(METHODS) - len(IN)) * RUNS
     whole = {"LR": 5 * ten, "DT": 4 * ten, "SVM": 5 * ten}
     whole |= {task: 3 * ten + (2 if "Adult" in task else 1) * RUNS for task in TASKS}
     whole["German-Sex"] -= ten
-    short = [f"{row} {counts[row]} of {whole[row]}" for row in groups if counts[row] != whole[row]]
-    if short:
-        notes.append(f"Runs held: {', '.join(short)}; these rows are not compared.")
-    return _verdicts(
-        PaperTable(
-            "table5",
-            "Share of mitigation cases in each region, by model and by task",
-            data,
-            len(cases) * len(GAPS),
-            "mitigation cases (runs x gaps)",
-            tuple(notes),
-            _kept_rows(printed.table5(), counts, whole),
-            percent,
-        ),
-        frame,
-    )
+    title = "Share of mitigation cases in each region, by model and by task"
+    return _region_table(frame, "table5", title, cases, groups, data, whole, notes)
 
 
 def _area_table(
-    judged: pd.DataFrame, methods: Sequence[str], columns: Sequence[tuple[str, str, str]]
-) -> pd.DataFrame:
-    """Lay (gap, method) against (dataset, attribute, model): the area, else the region's word."""
+    frame: pd.DataFrame,
+    name: str,
+    title: str,
+    judged: pd.DataFrame,
+    methods: Sequence[str],
+    places: dict[object, tuple[str, ...]],
+    notes: Sequence[str] = (),
+) -> PaperTable:
+    """Make (gap, method) by places of a judged frame: the area, else the region's word.
+
+    Printed cells of which the frame holds no runs are not compared.
+    """
     cell = np.where(judged["region"] == "good", judged["area"].astype(object), judged["region"])
     place = pd.MultiIndex.from_frame(judged[["gap", "mitigator", *TASK]])
     cells = pd.Series(cell, index=place, dtype=object).to_dict()
     rows = [(gap, method) for gap in GAPS for method in methods]
-    return pd.DataFrame(
-        [
-            [cells.get((gap, METHODS[method], *column), "NA") for column in columns]
-            for gap, method in rows
-        ],
+    data = pd.DataFrame(
+        [[cells.get((gap, METHODS[m], *at), "NA") for at in places.values()] for gap, m in rows],
         index=pd.MultiIndex.from_tuples(rows),
         dtype=object,
     )
-
-
-def _kept_cells(table: pd.DataFrame, data: pd.DataFrame) -> pd.DataFrame:
-    """Blank the printed cells of which the frame holds no runs."""
-    absent = data == "NA"
-    unheld = absent.all(axis=1)
-    # a column that the print does not have comes as numbers, all missing
-    return (
-        table.astype(object).fillna("").mask(absent & (table != "NA"), "").mask(unheld, "", axis=0)
-    )
+    theirs = None
+    if places:
+        data.columns = pd.Index(places)
+        absent = data == "NA"
+        theirs = printed(name, index=2, header=data.columns.nlevels).reindex(columns=data.columns)
+        # a column that the print does not have comes as numbers, all missing
+        theirs = theirs.astype(object).fillna("").mask(absent & (theirs != "NA"), "")
+        theirs = theirs.mask(absent.all(axis=1), "", axis=0)
+    unit = "runs x gaps, averaged by cell"
+    total = int(judged["runs"].sum())
+    table = PaperTable(name, title, data, total, unit, tuple(notes), theirs, areas)
+    return _with_verdicts(table, frame)
 
 
 def table6(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
-    """Give Table 6: areas of the pre- and post-processing methods, by model and task."""
-    judged = assess(frame, rule=rule)
-    _, notes = usable(frame)
+    """Make Table 6: areas of the pre- and post-processing methods, by model and task."""
     methods = [m for m in METHODS if m not in IN]
+    judged = assess(frame, rule=rule)
     judged = judged[judged["mitigator"].isin([METHODS[m] for m in methods])]
-    held = set(zip(judged["model"], judged["dataset"], judged["attributes"], strict=True))
-    wanted = [
-        (label, task, (*TASKS[task], model))
+    present = set(judged[list(TASK)].itertuples(index=False, name=None))
+    every = {
+        (label, task): (*place, model)
         for label, model in MODELS.items()
-        for task in TASKS
-        if (model, *TASKS[task]) in held
-    ]
-    data = _area_table(judged, methods, [place for *_, place in wanted])
-    columns = pd.MultiIndex.from_tuples([(label, task) for label, task, _ in wanted])
-    data.columns = columns if wanted else data.columns
-    return _verdicts(
-        PaperTable(
-            "table6",
-            "Trade-off of pre- and post-processing methods: area where good, else the region",
-            data,
-            int(judged["runs"].sum()),
-            "runs x gaps, averaged by cell",
-            tuple(notes),
-            _kept_cells(printed.table6().reindex(columns=columns), data) if wanted else None,
-            areas,
-        ),
-        frame,
-    )
+        for task, place in TASKS.items()
+    }
+    places: dict[object, tuple[str, ...]] = {k: v for k, v in every.items() if v in present}
+    title = "Trade-off of pre- and post-processing methods: area where good, else the region"
+    return _area_table(frame, "table6", title, judged, methods, places, usable(frame)[1])
 
 
 def table7(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
-    """Give Table 7: areas of the two in-processing methods, by task."""
+    """Make Table 7: areas of the two in-processing methods, by task."""
     judged = assess(frame, rule=rule)
-    judged = judged[judged["mitigator"].isin([METHODS[m] for m in IN])]
     # each brings its own model, so the task alone names a column
-    judged = judged.assign(model="own")
-    data = _area_table(judged, IN, [(*place, "own") for place in TASKS.values()])
-    data.columns = pd.Index(TASKS)
-    return _verdicts(
-        PaperTable(
-            "table7",
-            "Trade-off of in-processing methods: area where good, else the region",
-            data,
-            int(judged["runs"].sum()),
-            "runs x gaps, averaged by cell",
-            (),
-            _kept_cells(printed.table7(), data),
-            areas,
-        ),
-        frame,
-    )
+    judged = judged[judged["mitigator"].isin([METHODS[m] for m in IN])].assign(model="own")
+    places: dict[object, tuple[str, ...]] = {t: (*place, "own") for t, place in TASKS.items()}
+    title = "Trade-off of in-processing methods: area where good, else the region"
+    return _area_table(frame, "table7", title, judged, IN, places)
 
 
 # ---------------------------------------------------------------------- findings
@@ -311,7 +285,7 @@ def _answers(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _best_methods(judged: pd.DataFrame) -> str:
-    """Say which method has the largest area most often on Adult and on German (LR)."""
+    """Return which method has the largest area most often on Adult and on German (LR)."""
     label_of = {name: label for label, name in METHODS.items() if label not in IN}
     good = judged[judged["mitigator"].isin([*label_of]) & (judged["region"] == "good")]
     words = []
@@ -329,7 +303,7 @@ def _best_methods(judged: pd.DataFrame) -> str:
 
 
 def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = None) -> PaperTable:
-    """Give the paper's four answers: as published, recomputed from its files, and from our runs.
+    """Make the paper's four answers: as published, recomputed from its files, and from our runs.
 
     Parameters
     ----------
@@ -337,13 +311,9 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
         Result frames: the authors' files and our own runs.
     """
     sides = {"recomputed": published, "ours": ours}
-    answers = {
-        side: _answers(frame)
-        if frame is not None
-        else dict.fromkeys(printed.ANSWERS, "not yet run")
-        for side, frame in sides.items()
-    }
-    data = pd.DataFrame({"as published": printed.ANSWERS} | answers)
+    data = printed("findings")
+    for side, frame in sides.items():
+        data[side] = "not yet run" if frame is None else pd.Series(_answers(frame))
     cases = [len(judged_cases(f, "paper")[0]) * len(GAPS) for f in sides.values() if f is not None]
     return PaperTable(
         "findings",
@@ -359,48 +329,32 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
 
 def parts_of(frame: pd.DataFrame) -> frozenset[str]:
     """Return the parts that a frame holds: runs, own-model runs, sweeps, baselines, strategies."""
-    names = [str(name) for name in frame["mitigator"].unique()]
+    names = {str(name) for name in frame["mitigator"].unique()}
     models = {str(name) for name in frame["model"].unique()}
-    parts = set()
-    outside = {METHODS[m] for m in METHODS if m not in IN}
-    if outside & set(names):
-        parts.add("runs")
-    if {METHODS[m] for m in IN} & set(names):
-        parts.add("in-processing runs")
-    swept = {base_name(name) for name in names} & {name for name, _ in SWEEPS.values()}
-    if swept:
-        parts.add("sweeps")
+    inside = {METHODS[m] for m in IN}
     strategies = {parse_name(n)[1].get("strategy") for n in names if n.startswith(BASELINE)}
-    if strategies:
-        parts.add("baselines")
-    if {"random", "minority"} <= strategies and models & set(MODELS.values()):
-        parts.add("three strategies")
-    return frozenset(parts)
+    parts = {
+        "runs": names & ({*METHODS.values()} - inside),
+        "in-processing runs": names & inside,
+        "sweeps": {base_name(name) for name in names} & {name for name, _ in SWEEPS.values()},
+        "baselines": strategies,
+        "three strategies": {"random", "minority"} <= strategies and models & {*MODELS.values()},
+    }
+    return frozenset(part for part, present in parts.items() if present)
 
 
+_JUDGED = frozenset({"runs", "baselines"})
+_SWEPT = frozenset({"sweeps", "baselines"})
 TABLES: dict[str, Recipe] = {
-    name: Recipe(make, title, frozenset(needs), close)
-    for name, make, title, needs, close in (
-        ("table4", table4, "shares of the regions, by method", {"runs", "baselines"}, 0.05),
-        (
-            "table5",
-            table5,
-            "shares of the regions, by model and by task",
-            {"runs", "baselines"},
-            0.05,
-        ),
-        (
-            "table6",
-            table6,
-            "areas of pre- and post-processing methods",
-            {"runs", "baselines"},
-            0.02,
-        ),
-        ("table7", table7, "areas of in-processing", {"in-processing runs", "baselines"}, 0.02),
-        ("fig4", fig4, "accuracy and bias by parameter, PR and AD", {"sweeps", "baselines"}, 0.01),
-        ("fig5", fig5, "area by parameter and its turning point", {"sweeps", "baselines"}, 0.02),
-        ("fig6", fig6, "three mutation strategies", {"three strategies"}, 0.01),
-        ("findings", findings, "the paper's four answers", {"runs", "baselines"}, 0.0),
-    )
+    "table4": Recipe(table4, "shares of the regions, by method", _JUDGED),
+    "table5": Recipe(table5, "shares of the regions, by model and by task", _JUDGED),
+    "table6": Recipe(table6, "areas of pre- and post-processing methods", _JUDGED, 0.02),
+    "table7": Recipe(
+        table7, "areas of in-processing", frozenset({"in-processing runs", "baselines"}), 0.02
+    ),
+    "fig4": Recipe(fig4, "accuracy and bias by parameter, PR and AD", _SWEPT, 0.01),
+    "fig5": Recipe(fig5, "area by parameter and its turning point", _SWEPT, 0.02),
+    "fig6": Recipe(fig6, "three mutation strategies", frozenset({"three strategies"}), 0.01),
+    "findings": Recipe(findings, "the paper's four answers", _JUDGED, 0.0),
 }
 """What can be recomputed, by name."""
