@@ -149,7 +149,7 @@ def _facts(label: str) -> dict[str, Any]:
     known = MITIGATORS.get(name)
     return {
         "needs_attribute": bool(known is not None and known.needs_sensitive_at_predict),
-        "randomized": bool(known is not None and known.randomized),
+        "randomized": bool(known is not None and known.draws_to_predict),
     }
 
 

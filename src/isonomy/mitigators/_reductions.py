@@ -83,7 +83,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 class Reduction(InProcessor):
     """A mitigator that calls fairlearn with a base learner of ours."""
 
-    uses_estimator = True
     multi_group = True
 
     def _reduce(self, reduction: Any, X: Any, y: Vector, s: Vector, w: Weights) -> None:

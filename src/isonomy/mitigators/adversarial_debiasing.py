@@ -106,6 +106,8 @@ class AdversarialDebiasing(InProcessor):
     label = "AD"
     advice = "For a network on thousands of rows; vary the seed, results scatter."
     reference = "Zhang, Lemoine and Mitchell, AIES 2018"
+    uses_estimator = False
+    randomized = True
 
     adversary_loss_weight: float = 0.1
     target: str = "equalized_odds"

@@ -6,6 +6,7 @@ arrays that the stages of ``isonomy.mitigators.stages`` work on, and back.
 
 import inspect
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -105,6 +106,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Whether all training rows are predicted to be of one class.
     """
 
+    # What a method declares: a study shares work by it, and check_mitigator proves it.
     name: ClassVar[str]
     stage: ClassVar[str]
     label: ClassVar[str]
@@ -112,11 +114,23 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     reference: ClassVar[str]
     version: ClassVar[str] = "1"
     needs_sensitive_at_predict: ClassVar[bool] = False
-    randomized: ClassVar[bool] = False
-    multi_group: ClassVar[bool] = False
-    multi_class: ClassVar[bool] = False
+    """Whether predict reads the protected attribute."""
     uses_estimator: ClassVar[bool] = True
+    """Whether anything depends on the base learner; a method that is its own model has none."""
+    takes_frame: ClassVar[bool] = False
+    """Whether it works on columns as they are, words included, instead of on numbers."""
+    randomized: ClassVar[bool] = False
+    """Whether ``random_state`` matters to what is predicted."""
+    draws_to_predict: ClassVar[bool] = False
+    """Whether predict itself draws lots."""
+    multi_group: ClassVar[bool] = False
+    """Whether each of several groups counts by itself, or the privileged against the rest."""
+    multi_class: ClassVar[bool] = False
+    """Whether y may have more than two classes."""
+    dataset_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Parameters that a study may set by dataset (``"@dataset"``), with the datasets' values."""
     probabilities_from_estimator: ClassVar[bool] = False
+    """Whether there are probabilities only where the base learner has them."""
 
     estimator: BaseEstimator | None = field(default=None, kw_only=False)
     privileged: Any = None
@@ -124,6 +138,15 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     sensitive_columns: Any = None
     protocol: str = "corrected"
     random_state: Any = 0
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = [name for name, value in vars(cls).items() if inspect.isfunction(value)]
+        if not all(name.startswith("__") for name in own):
+            # New code: what the parent declared of its own may be false here. Share nothing.
+            for name in ("uses_estimator", "transform_uses_estimator", "rule_uses_estimator"):
+                if name not in vars(cls) and hasattr(cls, name):
+                    setattr(cls, name, True)
 
     # What users call.
 
@@ -147,14 +170,16 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         -------
         self
         """
-        X, y01, s, w = self._open(X, y, sensitive_features, sample_weight)
+        X, y01, s, w = self.encode(
+            X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
         self._fit(X, y01, s, w)
         self._warn_if_degenerate(X, s)
         return self
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> Vector:
         """Give the mitigated labels, coded as in fit."""
-        X, s = self._reopen(X, sensitive_features)
+        X, s = self.encode_rows(X, sensitive_features=sensitive_features)
         return self._predict(X, s)
 
     def _gives_probabilities(self) -> bool:
@@ -169,7 +194,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> NDArray[np.float64]:
         """Give each class's probability, in the order of ``classes_``."""
-        X, s = self._reopen(X, sensitive_features)
+        X, s = self.encode_rows(X, sensitive_features=sensitive_features)
         return self._predict_proba(X, s)
 
     def score(
@@ -192,10 +217,14 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     # Encoding.
 
-    def _open(
-        self, X: Any, y: Any, sensitive: Any, weight: Any
+    def encode(
+        self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> tuple[Any, Vector, Vector, Weights]:
-        """Check what fit was given and turn it into arrays."""
+        """Check a training set and return it as a stage takes it: X, y, groups and weights.
+
+        y is 1 where the label is favourable (its position in ``classes_`` where there are more
+        than two), groups are numbered, and with two of them 1 is the privileged one.
+        """
         if self.protocol not in PROTOCOLS:
             raise unknown_name("protocol", str(self.protocol), PROTOCOLS)
         X = self._table(X, reset=True)
@@ -203,15 +232,15 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if n == 0:
             raise InputError("X must have rows; got none.")
         check_same_order(X, y, name="y")
-        check_same_order(X, sensitive, name="sensitive_features")
+        check_same_order(X, sensitive_features, name="sensitive_features")
         labels = as_vector(y, name="y")
         check_length("y", len(labels), "X", n)
         w = None
-        if weight is not None:
-            w = check_weight(as_vector(weight, name="sample_weight"))
+        if sample_weight is not None:
+            w = check_weight(as_vector(sample_weight, name="sample_weight"))
             check_length("sample_weight", len(w), "X", n)
         y01 = self._learn_labels(labels)
-        s = self._learn_groups(X, sensitive, y01, w)
+        s = self._learn_groups(X, sensitive_features, y01, w)
         return X, y01, s, w
 
     def _table(self, X: Any, *, reset: bool) -> Any:
@@ -292,12 +321,13 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             return np.asarray(_safe_indexing(X, list(positions), axis=1))
         return {names[p]: _safe_indexing(X, p, axis=1) for p in positions}
 
-    def _reopen(self, X: Any, sensitive: Any) -> tuple[Any, Vector | None]:
-        """Check what predict was given; groups are read only where the method needs them."""
+    def encode_rows(self, X: Any, *, sensitive_features: Any = None) -> tuple[Any, Vector | None]:
+        """Check rows to be predicted; groups are read only where the method needs them."""
         check_is_fitted(self)
         X = self._table(X, reset=False)
         if not self.needs_sensitive_at_predict:
             return X, None
+        sensitive = sensitive_features
         if sensitive is None:
             if self.sensitive_columns is None:
                 raise InputError(
@@ -308,13 +338,18 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         check_same_order(X, sensitive, name="sensitive_features")
         return X, self._code_of_group[self._encoder.encode(sensitive, _num_samples(X))]
 
+    def decode(self, codes: Vector) -> Vector:
+        """Return labels as they were given to ``encode``."""
+        labels: Vector = self._label_of_code[codes]
+        return labels
+
     def _positions(self, X: Any) -> tuple[int, ...]:
         """Give the protected columns of X, also when a stage is used without fit."""
         found: tuple[int, ...] | None = getattr(self, "sensitive_columns_", None)
         return find_columns(X, self.sensitive_columns, ()) if found is None else found
 
-    def _base(self) -> BaseEstimator:
-        """Give the base learner, the default one where none was passed."""
+    def base_learner(self) -> BaseEstimator:
+        """Return the unfitted base learner, the default one where none was passed."""
         return make_model("lr") if self.estimator is None else self.estimator
 
     def _favorable_scores(self, estimator: Any, X: Any) -> NDArray[np.float64]:

@@ -85,7 +85,8 @@ class CalibratedEqualizedOdds(PostProcessor):
     label = "CEO"
     advice = "Keeps calibration and equalises one cost, by making good scores worse."
     reference = "Pleiss et al., NeurIPS 2017"
-    randomized = True
+    rule_uses_estimator = False
+    draws_to_predict = True
 
     cost: str = "weighted"
 

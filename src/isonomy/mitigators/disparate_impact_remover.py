@@ -79,6 +79,7 @@ class DisparateImpactRemover(PreProcessor):
     label = "DIR"
     advice = "Numeric features that give the group away; keeps ranks within groups."
     reference = "Feldman et al., KDD 2015"
+    transform_uses_estimator = False
     needs_sensitive_at_predict = True
     multi_group = True
     multi_class = True

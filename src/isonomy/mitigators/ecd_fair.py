@@ -29,10 +29,9 @@ from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._inputs import as_matrix, column_names
 from isonomy.mitigators._parfait import Tuned, family_of
 from isonomy.mitigators._protected import generator, protected_columns
-from isonomy.mitigators._wrapping import WrappedModel
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.fairway import plain
-from isonomy.mitigators.stages import strata
+from isonomy.mitigators.stages import WrappedModel, strata
 from isonomy.models import fit_model, with_scores
 from isonomy.search import Cache, Config, Parameter, Search, Space, minimize
 
@@ -215,6 +214,7 @@ class EcdFair(WrappedModel):
     label = "ECD-Fair"
     advice = "When the worst case counts more than the average; many fits."
     reference = "Monjezi et al., ICSE 2025"
+    randomized = True
 
     metric: str = "ecd"
     compare: str = "difference"
@@ -231,7 +231,7 @@ class EcdFair(WrappedModel):
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         self._check()
         published = self.protocol == "as_published"
-        tuned = family_of(with_scores(plain(self._base())), known=self.space is None)
+        tuned = family_of(with_scores(plain(self.base_learner())), known=self.space is None)
         if self.space is not None:
             tuned = Tuned(tuned.estimator, "", tuned.learner, None)
             space = Space(self.space)
@@ -391,7 +391,7 @@ class _Bench:
 
     def _fitted(self, config: Config | None) -> Any:
         model = self.tuned.estimator if config is None else self.tuned.configure(config)
-        labels = self.rule._label_of_code[self.y[self.inner]]
+        labels = self.rule.decode(self.y[self.inner])
         with warnings.catch_warnings():
             # The number of iterations and the tolerance are among the things turned.
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -93,15 +93,17 @@ class EqualizedOdds(PostProcessor):
     label = "EO"
     advice = "Equal error rates from labels alone, any number of groups; random."
     reference = "Hardt, Price and Srebro, NeurIPS 2016"
-    randomized = True
+    rule_uses_estimator = False
+    draws_to_predict = True
     multi_group = True
     needs_scores = False
 
     objective: str | None = None
 
-    def _base(self) -> BaseEstimator:
+    def base_learner(self) -> BaseEstimator:
+        """Return the unfitted base learner."""
         # the studies took the labels of the calibrated model, though scores are not used
-        base = super()._base()
+        base = super().base_learner()
         return with_scores(base) if self.protocol == "as_published" else base
 
     def fit_scores(

@@ -98,6 +98,7 @@ class ExponentiatedGradient(Reduction):
     label = "EG"
     advice = "A guarantee for a learner of your choice, at the price of a lottery."
     reference = "Agarwal et al., ICML 2018"
+    draws_to_predict = True
     randomized = True
 
     constraint: Any = "demographic_parity"
@@ -117,7 +118,7 @@ class ExponentiatedGradient(Reduction):
             raise InputError(f"draws must be at least 1; got {self.draws}.")
         fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
         game = fairlearn.ExponentiatedGradient(
-            Learner(self._base(), X),
+            Learner(self.base_learner(), X),
             make_constraint(self.constraint, self.bound, self.ratio, who=self.name),
             objective=None if self.costs is None else fairlearn.ErrorRate(costs=dict(self.costs)),
             eps=self.eps,

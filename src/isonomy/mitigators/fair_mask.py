@@ -11,8 +11,8 @@ from isonomy.errors import NotApplicable
 from isonomy.mitigators._inputs import as_matrix, like
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import generator, protected_columns
-from isonomy.mitigators._wrapping import WrappedModel
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
 
 __all__ = ["FairMask", "smote"]
@@ -139,6 +139,7 @@ class FairMask(WrappedModel):
     label = "FairMask"
     advice = "Needs no protected attribute to predict; rows alike but for it agree."
     reference = "Peng et al., IEEE TSE 2023"
+    randomized = True
     multi_group = True
     multi_class = True
 
@@ -159,7 +160,7 @@ class FairMask(WrappedModel):
             )
         rng = generator(self.random_state)
         others = np.delete(matrix, self._columns, axis=1)
-        learner = with_scores(self._base())
+        learner = with_scores(self.base_learner())
         tree = self.extrapolator
         if tree is None:
             tree = DecisionTreeRegressor(random_state=int(rng.integers(2**31 - 1)))
@@ -174,7 +175,7 @@ class FairMask(WrappedModel):
             goal = chance[:, 1] if len(values) == 2 else chance
             self.extrapolators_.append(fit_model(tree, rows, goal))
             self._values.append(values)
-        self.estimator_ = fit_model(self._base(), X, self._label_of_code[y], w)
+        self.estimator_ = fit_model(self.base_learner(), X, self.decode(y), w)
 
     def _check_values(self, column: int, values: Matrix) -> None:
         most = 2 if self.protocol == "as_published" else MOST_VALUES
@@ -197,7 +198,8 @@ class FairMask(WrappedModel):
         rows, target = smote((others - low) / span, held, rng)
         return rows * span + low, target
 
-    def _inputs(self, X: Any) -> Any:
+    def transform(self, X: Any, s: Vector | None = None) -> Any:
+        """Return rows whose protected columns hold what the others suggest."""
         matrix = as_matrix(X, who=self.name)
         others = np.delete(matrix, self._columns, axis=1)
         masked = matrix.copy()

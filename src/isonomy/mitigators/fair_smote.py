@@ -132,6 +132,7 @@ class FairSmote(PreProcessor):
     label = "Fair-SMOTE"
     advice = "When small subgroups are the cause; shifts the base rate to one half."
     reference = "Chakraborty et al., ESEC/FSE 2021"
+    randomized = True
     multi_group = True
     multi_class = True
 
@@ -143,6 +144,11 @@ class FairSmote(PreProcessor):
     mutation: float = 0.8
     situation_model: Any = None
     keep_flip: bool | None = None
+
+    @property
+    def transform_uses_estimator(self) -> bool:  # type: ignore[override]
+        """Whether situations are tested by the base learner itself."""
+        return isinstance(self.situation_model, str)
 
     def resample(
         self, X: Any, y: Vector, s: Vector, w: Weights = None
@@ -276,7 +282,7 @@ class FairSmote(PreProcessor):
         if isinstance(self.situation_model, str):
             if self.situation_model != "same":
                 raise unknown_name("situation_model", self.situation_model, ("same",))
-            return self._base()
+            return self.base_learner()
         return self.situation_model
 
 

@@ -102,12 +102,12 @@ class FairHome(BaseMitigator):
             matrix, s, tuple(self._columns), who=self.name, groups=list(self.groups_)
         )
         self.mutants_ = np.unique(values, axis=0)
-        base = self._base()
+        base = self.base_learner()
         if self.prefit:
             self.estimator_ = base
             return
         model = base if self.combine == "vote" else with_scores(base)
-        self.estimator_ = fit_model(clone(model), X, self._label_of_code[y], w)
+        self.estimator_ = fit_model(clone(model), X, self.decode(y), w)
 
     def _copies(self, X: Any) -> list[Any]:
         """Give the rows once for each group, moved there."""
@@ -143,8 +143,7 @@ class FairHome(BaseMitigator):
                 favorable = np.where(tied, mean >= 0.5, favorable)
         else:
             favorable = self._mean(self._every_score(copies)) >= 0.5
-        labels: Vector = self._label_of_code[favorable.astype(np.intp)]
-        return labels
+        return self.decode(favorable.astype(np.intp))
 
     def _every_score(self, copies: list[Any]) -> Matrix:
         return np.array([self._favorable_scores(self.estimator_, c) for c in copies])

@@ -99,7 +99,8 @@ class FairnessConstrainedThresholds(PostProcessor):
     label = "Thresholds"
     advice = "The strongest post-processor: best accuracy at the disparity you allow."
     reference = "Hardt, Price and Srebro, NeurIPS 2016"
-    randomized = True
+    rule_uses_estimator = False
+    draws_to_predict = True
     multi_group = True
 
     constraint: str = "demographic_parity"

@@ -19,9 +19,8 @@ from isonomy._validate import listed
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._inputs import as_matrix
 from isonomy.mitigators._protected import generator, protected_columns
-from isonomy.mitigators._wrapping import WrappedModel
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
-from isonomy.mitigators.stages import strata
+from isonomy.mitigators.stages import WrappedModel, strata
 from isonomy.models import fit_model, make_model
 from isonomy.search import Choice, Parameter, Search, Space, Whole, minimize
 
@@ -113,6 +112,7 @@ class Fairway(WrappedModel):
     label = "Fairway"
     advice = "When labels of the groups follow different rules; keeps accuracy high."
     reference = "Chakraborty et al., ESEC/FSE 2020"
+    randomized = True
     multi_group = True
 
     tune: bool = True
@@ -123,7 +123,7 @@ class Fairway(WrappedModel):
     split_model: BaseEstimator | None = None
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
-        base = self._base()
+        base = self.base_learner()
         space = None
         if self.tune:
             base = plain(base)
@@ -144,7 +144,7 @@ class Fairway(WrappedModel):
             if space is not None:
                 self.search_ = self._tune(base, space, X, y, s, w)
                 base = clone(base).set_params(**self.search_.best.config)
-            self.estimator_ = fit_model(base, X, self._label_of_code[y], w)
+            self.estimator_ = fit_model(base, X, self.decode(y), w)
 
     def agreement(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> NDArray[np.bool_]:
         """Tell the rows on which the models of all groups predict one label."""
@@ -209,7 +209,7 @@ class Fairway(WrappedModel):
                 every, test_size=0.3, random_state=seed, stratify=strata(y, s, 2)
             )
         X_inner, X_held = _safe_indexing(X, inner), _safe_indexing(X, held)
-        labels = self._label_of_code[y[inner]]
+        labels = self.decode(y[inner])
         w_inner, w_held = (None, None) if w is None else (w[inner], w[held])
 
         def objective(config: dict[str, Any]) -> float:

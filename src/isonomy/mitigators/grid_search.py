@@ -89,7 +89,7 @@ class GridSearch(Reduction):
         """Fit the models of the grid and choose one."""
         fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
         search = fairlearn.GridSearch(
-            Learner(self._base(), X),
+            Learner(self.base_learner(), X),
             make_constraint(self.constraint, self.bound, self.ratio, who=self.name),
             constraint_weight=self.constraint_weight,
             grid_size=self.grid_size,

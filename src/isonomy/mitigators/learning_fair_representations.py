@@ -96,6 +96,8 @@ class LearningFairRepresentations(PreProcessor):
     label = "LFR"
     advice = "Strong but blunt: lower Az until the result is not one class only."
     reference = "Zemel et al., ICML 2013"
+    transform_uses_estimator = False
+    randomized = True
 
     k: int = 5
     Ax: float = 0.01

@@ -122,6 +122,7 @@ class Maat(BaseMitigator):
     label = "MAAT"
     advice = "A middle way between the data and even rates, set by one weight."
     reference = "Chen et al., ESEC/FSE 2022"
+    randomized = True
     multi_group = True
 
     weight: float | None = None
@@ -129,11 +130,11 @@ class Maat(BaseMitigator):
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         if self.weight is not None and not 0 <= self.weight <= 1:
             raise InputError(f"weight must lie between 0 and 1; got {self.weight}.")
-        model = with_scores(self._base())
+        model = with_scores(self.base_learner())
         if self.protocol == "as_published":
             model = make_pipeline(MinMaxScaler(), model)
         rng = generator(self.random_state)
-        self.estimators_ = [fit_model(model, X, self._label_of_code[y], w)]
+        self.estimators_ = [fit_model(model, X, self.decode(y), w)]
         self.samples_ = []
         for codes, names in self._attributes(s):
             rows = self._even_sample(y, codes, names, w, rng)
@@ -142,7 +143,7 @@ class Maat(BaseMitigator):
                 fit_model(
                     model,
                     _safe_indexing(X, rows),
-                    self._label_of_code[y[rows]],
+                    self.decode(y[rows]),
                     None if w is None else w[rows],
                 )
             )
@@ -200,8 +201,7 @@ class Maat(BaseMitigator):
         return mean
 
     def _predict(self, X: Any, s: Vector | None) -> Vector:
-        labels: Vector = self._label_of_code[(self._scores(X) >= 0.5).astype(np.intp)]
-        return labels
+        return self.decode((self._scores(X) >= 0.5).astype(np.intp))
 
     def _predict_proba(self, X: Any, s: Vector | None) -> Matrix:
         return self._two_columns(self._scores(X))

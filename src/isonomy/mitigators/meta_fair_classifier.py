@@ -124,6 +124,8 @@ class MetaFairClassifier(InProcessor):
     label = "MFC"
     advice = "For a ratio of rates as target, when the features are near normal."
     reference = "Celis, Huang, Keswani and Vishnoi, FAT* 2019"
+    uses_estimator = False
+    randomized = True
 
     constraint: str = "fdr"
     tau: float = 0.8

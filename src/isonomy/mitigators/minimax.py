@@ -109,9 +109,9 @@ class Minimax(InProcessor):
     label = "MiniMax"
     advice = "When no group should be harmed for equality's sake: mind the worst off."
     reference = "Diana et al., AIES 2021"
+    draws_to_predict = True
     randomized = True
     multi_group = True
-    uses_estimator = True
 
     gamma: float | None = None
     error: str = "zero_one"
@@ -166,7 +166,7 @@ class Minimax(InProcessor):
 
     def _prepare(self, X: Any, y: Vector) -> tuple[BaseEstimator, Any]:
         """Fit what comes before the learner once; weights would not reach it anyway."""
-        base = self._base()
+        base = self.base_learner()
         self.preparation_ = None
         if isinstance(base, Pipeline) and len(base.steps) > 1:
             self.preparation_ = clone(base[:-1])

@@ -1,7 +1,7 @@
 """Optimized pre-processing (Calmon et al., 2017): the least change that brings parity."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -116,6 +116,9 @@ class OptimizedPreprocessing(PreProcessor):
     label = "OP"
     advice = "A few coarse columns whose changes you can price; rewrites labels too."
     reference = "Calmon et al., NeurIPS 2017"
+    transform_uses_estimator = False
+    takes_frame = True
+    dataset_options: ClassVar = {"distortion": {"adult": ADULT, "compas": COMPAS, "german": GERMAN}}
     randomized = True
     multi_group = True
 
@@ -248,7 +251,8 @@ class OptimizedPreprocessing(PreProcessor):
                 columns.append(np.asarray(levels)[codes])
         return replace_columns(X, self.coarse_columns_, columns)
 
-    def _base(self) -> BaseEstimator:
+    def base_learner(self) -> BaseEstimator:
+        """Return the unfitted base learner; by default a logistic regression of one-hot codes."""
         if self.estimator is not None:
             return self.estimator
         names = getattr(self, "feature_names_in_", None)

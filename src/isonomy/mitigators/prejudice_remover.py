@@ -114,6 +114,7 @@ class PrejudiceRemover(InProcessor):
     label = "PR"
     advice = "For equal rates from a linear model, with one number to turn."
     reference = "Kamishima, Akaho, Asoh and Sakuma, ECML PKDD 2012"
+    uses_estimator = False
     needs_sensitive_at_predict = True
     multi_group = True
 

@@ -91,6 +91,7 @@ class RejectOption(PostProcessor):
     label = "ROC"
     advice = "Reaches a chosen limit on one disparity by two thresholds; repeatable."
     reference = "Kamiran, Karim and Zhang, ICDM 2012"
+    rule_uses_estimator = False
 
     metric: str = "spd"
     bounds: tuple[float, float] = (-0.05, 0.05)

@@ -57,6 +57,7 @@ class Reweighing(PreProcessor):
     label = "RW"
     advice = "The first thing to try: any learner with weights, little to lose."
     reference = "Kamiran and Calders, KAIS 2012"
+    transform_uses_estimator = False
     multi_group = True
     multi_class = True
 

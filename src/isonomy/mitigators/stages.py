@@ -30,28 +30,22 @@ from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators.base import BaseMitigator, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
-__all__ = ["InProcessor", "PostProcessor", "PreProcessor", "strata"]
+__all__ = ["InProcessor", "PostProcessor", "PreProcessor", "WrappedModel", "strata"]
 
 
-class PreProcessor(BaseMitigator):
-    """Changes the training data, then fits the base learner on it."""
+class WrappedModel(BaseMitigator):
+    """A method whose fit leaves one model in ``estimator_`` that predicts by itself.
 
-    stage = "pre"
+    Its stage is "in" although it takes a base learner: fitting depends on the learner, so nothing
+    of it can be shared between learners.
+    """
+
+    stage = "in"
     probabilities_from_estimator = True
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
-        """Learn from a training set and give the one that the base learner shall see."""
-        return X, y, s, w
-
     def transform(self, X: Any, s: Vector | None = None) -> Any:
-        """Prepare rows to be predicted."""
+        """Return rows to be predicted as the fitted model takes them."""
         return X
-
-    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
-        X, y, s, w = self.resample(X, y, s, w)
-        self.estimator_ = fit_model(self._base(), X, self._label_of_code[y], w)
 
     def _predict(self, X: Any, s: Vector | None) -> Vector:
         labels: Vector = self.estimator_.predict(self.transform(X, s))
@@ -61,17 +55,37 @@ class PreProcessor(BaseMitigator):
         given: NDArray[np.float64] = self.estimator_.predict_proba(self.transform(X, s))
         if len(self.estimator_.classes_) == len(self.classes_):
             return given
-        # A resampled training set may have lost a class, which then has probability 0.
+        # The rows that were kept may have lost a class, which then has probability 0.
         every = np.zeros((len(given), len(self.classes_)))
         every[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = given
         return every
+
+
+class PreProcessor(WrappedModel):
+    """Changes the training data, then fits the base learner on it."""
+
+    stage = "pre"
+    transform_uses_estimator: ClassVar[bool] = True
+    """Whether ``resample`` or ``transform`` depends on the base learner.
+
+    Where it does not, a study learns the transform once and fits every model on its rows.
+    """
+
+    def resample(
+        self, X: Any, y: Vector, s: Vector, w: Weights = None
+    ) -> tuple[Any, Vector, Vector, Weights]:
+        """Learn from a training set and return the one that the base learner shall see."""
+        return X, y, s, w
+
+    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+        X, y, s, w = self.resample(X, y, s, w)
+        self.estimator_ = fit_model(self.base_learner(), X, self.decode(y), w)
 
 
 class InProcessor(BaseMitigator):
     """Learns a model under a fairness penalty or constraint."""
 
     stage = "in"
-    uses_estimator = False
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Learn the model."""
@@ -89,8 +103,7 @@ class InProcessor(BaseMitigator):
         self.fit_model(X, y, s, w)
 
     def _predict(self, X: Any, s: Vector | None) -> Vector:
-        labels: Vector = self._label_of_code[self.predict_labels(X, s)]
-        return labels
+        return self.decode(self.predict_labels(X, s))
 
     def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
         return self._two_columns(self.predict_scores(X, s))
@@ -113,7 +126,14 @@ class PostProcessor(BaseMitigator):
 
     stage = "post"
     needs_sensitive_at_predict = True
+    randomized = True
     needs_scores: ClassVar[bool] = True
+    """Whether labels alone do not suffice."""
+    rule_uses_estimator: ClassVar[bool] = True
+    """Whether the rule depends on the base learner by more than its scores and labels.
+
+    Where it does not, a study fits a base learner once for all post-processors.
+    """
 
     FIT_ON: ClassVar[tuple[str, ...]] = ("out_of_fold", "train", "validation", "given")
 
@@ -135,38 +155,35 @@ class PostProcessor(BaseMitigator):
         """Give the mitigated probability of the favourable label."""
         return self.adjust(scores, labels, s).astype(np.float64)
 
-    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+    def scores_from(self) -> str:
+        """Return where the scores come from: ``fit_on``, or the default of the protocol."""
         where = self.fit_on or ("train" if self.protocol == "as_published" else "out_of_fold")
         if where not in self.FIT_ON:
             raise unknown_name("fit_on", str(where), self.FIT_ON)
-        truth = self._label_of_code[y]
-        if where == "given":
-            self.estimator_ = self._given()
-        else:
-            model = with_scores(self._base()) if self.needs_scores else self._base()
-            every = np.arange(len(y))
-            inner = every
-            if where == "validation":
-                inner, held = train_test_split(
-                    every,
-                    test_size=0.3,
-                    stratify=strata(y, s, 2),
-                    random_state=self.random_state,
-                )
-            self.estimator_ = fit_model(
-                model,
-                _safe_indexing(X, inner),
-                truth[inner],
-                None if w is None else w[inner],
+        return where
+
+    def base_learner(self) -> BaseEstimator:
+        """Return the unfitted base learner, calibrated where scores are needed and it has none."""
+        learner = super().base_learner()
+        return with_scores(learner) if self.needs_scores else learner
+
+    def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+        where = self.scores_from()
+        inner = rule = np.arange(len(y))
+        if where == "validation":
+            inner, rule = train_test_split(
+                inner, test_size=0.3, stratify=strata(y, s, 2), random_state=self.random_state
             )
-            if where == "validation":
-                X, y, s = _safe_indexing(X, held), y[held], s[held]
-                w = None if w is None else w[held]
+        self.estimator_ = self._given() if where == "given" else self._fit_rows(X, y, w, inner)
         if where == "out_of_fold":
-            scores, labels = self._out_of_fold(model, X, y, s, w)
+            scores, labels = self.out_of_fold(X, y, s, w)
         else:
-            scores, labels = self._outputs(self.estimator_, X)
-        self.fit_scores(scores, labels, y, s, w)
+            scores, labels = self._outputs(self.estimator_, _safe_indexing(X, rule))
+        self.fit_scores(scores, labels, y[rule], s[rule], None if w is None else w[rule])
+
+    def _fit_rows(self, X: Any, y: Vector, w: Weights, rows: Vector) -> BaseEstimator:
+        weight = None if w is None else w[rows]
+        return fit_model(self.base_learner(), _safe_indexing(X, rows), self.decode(y[rows]), weight)
 
     def _given(self) -> BaseEstimator:
         if self.estimator is None:
@@ -179,18 +196,14 @@ class PostProcessor(BaseMitigator):
             )
         return self.estimator
 
-    def _out_of_fold(
-        self, model: BaseEstimator, X: Any, y: Vector, s: Vector, w: Weights
+    def out_of_fold(
+        self, X: Any, y: Vector, s: Vector, w: Weights = None
     ) -> tuple[NDArray[np.float64], Vector]:
+        """Return scores and labels of each training row by a base learner that did not see it."""
         scores, labels = np.empty(len(y)), np.empty(len(y), dtype=np.intp)
         folds = StratifiedKFold(5, shuffle=True, random_state=self.random_state)
         for train, test in folds.split(np.zeros(len(y)), strata(y, s, 5)):
-            fitted = fit_model(
-                model,
-                _safe_indexing(X, train),
-                self._label_of_code[y[train]],
-                None if w is None else w[train],
-            )
+            fitted = self._fit_rows(X, y, w, train)
             scores[test], labels[test] = self._outputs(fitted, _safe_indexing(X, test))
         return scores, labels
 
@@ -204,8 +217,7 @@ class PostProcessor(BaseMitigator):
     def _predict(self, X: Any, s: Vector | None) -> Vector:
         assert s is not None
         scores, labels = self._outputs(self.estimator_, X)
-        adjusted: Vector = self._label_of_code[self.adjust(scores, labels, s)]
-        return adjusted
+        return self.decode(self.adjust(scores, labels, s))
 
     def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
         assert s is not None

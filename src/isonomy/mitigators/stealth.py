@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import _safe_indexing
@@ -13,9 +14,9 @@ from sklearn.utils import _safe_indexing
 from isonomy.errors import InputError
 from isonomy.mitigators._inputs import as_matrix
 from isonomy.mitigators._protected import generator
-from isonomy.mitigators._wrapping import WrappedModel, fit_or_constant
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
-from isonomy.models import with_scores
+from isonomy.mitigators.stages import WrappedModel
+from isonomy.models import fit_model, with_scores
 
 __all__ = ["Stealth", "bicluster"]
 
@@ -100,6 +101,13 @@ def _distances(row: Matrix, table: Matrix) -> Matrix:
     return found
 
 
+def _fit_or_constant(estimator: Any, X: Any, y: Vector, w: Weights = None) -> Any:
+    """Fit a clone of an estimator, or a constant where only one class is left to learn."""
+    if (y == y[0]).all():
+        return DummyClassifier(strategy="most_frequent").fit(X, y)
+    return fit_model(estimator, X, y, w)
+
+
 @MITIGATORS.register("stealth")
 class Stealth(WrappedModel):
     r"""Replaces a model by a surrogate that learnt from a few questions put to it.
@@ -171,6 +179,7 @@ class Stealth(WrappedModel):
     label = "STEALTH"
     advice = "A coarse, smooth copy of any model; asks few questions, loses detail."
     reference = "Alvarez and Menzies, IEEE Software 2023"
+    randomized = True
     multi_group = True
     multi_class = True
 
@@ -193,10 +202,10 @@ class Stealth(WrappedModel):
         published = self.protocol == "as_published"
         self._scaler: Any = MinMaxScaler().fit(matrix[fitted_on]) if published else None
         known = _safe_indexing(X, fitted_on)
-        self.model_ = fit_or_constant(
-            self._base(),
-            self._inputs(known),
-            self._label_of_code[y[fitted_on]],
+        self.model_ = _fit_or_constant(
+            self.base_learner(),
+            self.transform(known),
+            self.decode(y[fitted_on]),
             None if w is None else w[fitted_on],
         )
         leaves = bicluster(matrix[asked], rng, global_poles=published, truncate=published)
@@ -208,15 +217,16 @@ class Stealth(WrappedModel):
         answers = self.model_.predict(probes)
         surrogate = self.surrogate
         if surrogate is None:
-            surrogate = RandomForestClassifier(random_state=0) if published else self._base()
-        self.estimator_ = fit_or_constant(self._calm(surrogate, answers), probes, answers)
+            surrogate = RandomForestClassifier(random_state=0) if published else self.base_learner()
+        self.estimator_ = _fit_or_constant(self._calm(surrogate, answers), probes, answers)
 
     def _calm(self, surrogate: BaseEstimator, answers: Vector) -> BaseEstimator:
         """Calibrate a learner without probabilities where there are answers enough for it."""
         fewest = np.unique(answers, return_counts=True)[1].min()
         return with_scores(surrogate) if fewest >= 5 else surrogate
 
-    def _inputs(self, X: Any) -> Any:
+    def transform(self, X: Any, s: Vector | None = None) -> Any:
+        """Return rows on the scale that the model was fitted on, as published."""
         if self._scaler is None:
             return X
         return self._scaler.transform(as_matrix(X, who=self.name))

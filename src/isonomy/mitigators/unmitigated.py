@@ -30,5 +30,6 @@ class Unmitigated(PreProcessor):
     label = "Default"
     advice = "The starting point of every comparison; changes nothing."
     reference = "none"
+    transform_uses_estimator = False
     multi_group = True
     multi_class = True

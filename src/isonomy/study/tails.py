@@ -16,7 +16,7 @@ from isonomy.counterfactual.extremes import PAPER_K, extremes
 from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.ecd_fair import location
 from isonomy.study.spec import Method
-from isonomy.study.workbench import Bench, Outputs
+from isonomy.study.workbench import Outputs, Workbench
 from isonomy.tails import cv_test, diagnose, fit_gpd
 
 __all__ = ["HORIZONS", "QUANTILES", "SIDES", "run_with_tails", "side_metrics", "tail_metrics"]
@@ -137,20 +137,22 @@ def tail_metrics(privileged: Floats, unprivileged: Floats) -> dict[str, float]:
     return out
 
 
-def run_with_tails(bench: Bench, method: Method, model: str) -> tuple[Outputs, dict[str, float]]:
+def run_with_tails(
+    workbench: Workbench, method: Method, model: str
+) -> tuple[Outputs, dict[str, float]]:
     """Fit a method by itself; give its predictions of the test rows and the tails of all rows."""
     kind = MITIGATORS[base_name(method.mitigator)]
-    ready = bench.ready
+    ready = workbench.ready
     parts = [p for p in (ready.train, ready.validation, ready.test) if p is not None]
     X = np.concatenate([p.X for p in parts])
     s = np.concatenate([p.s for p in parts])
     if kind.name == "unmitigated":
-        calibrated = not hasattr(bench.learner(model), "predict_proba")
-        fitted: Any = bench.fitted(model, calibrated=calibrated)
-        given = bench.on_test(model, calibrated=calibrated)
+        calibrated = not hasattr(workbench.learner(model), "predict_proba")
+        fitted: Any = workbench.fitted(model, calibrated=calibrated)
+        given = workbench.on_test(model, calibrated=calibrated)
     else:
-        fitted = bench.make(method, model)
-        given = bench._plain(fitted)
+        fitted = workbench.make(method, model)
+        given = workbench.fit_alone(fitted)
     told = getattr(fitted, "needs_sensitive_at_predict", False)
 
     def scores(table: Floats, groups: NDArray[Any]) -> Floats:

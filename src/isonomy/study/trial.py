@@ -25,7 +25,7 @@ from isonomy.study.measure import (
 from isonomy.study.plan import Trial, keys
 from isonomy.study.spec import Method, Study
 from isonomy.study.tails import run_with_tails
-from isonomy.study.workbench import Bench, Outputs
+from isonomy.study.workbench import Outputs, Workbench
 
 __all__ = ["MOST_NEIGHBOURS", "run_trial"]
 
@@ -82,7 +82,7 @@ class _Result:
     """A record in the making."""
 
     record: Record
-    bench: Bench | None = None
+    workbench: Workbench | None = None
     outputs: Outputs | None = None
     tails: dict[str, float] = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ class _Run:
     ) -> None:
         self.study, self.trial, self.named, self.wanted = study, trial, named, wanted
         self.meter = meter
-        self.benches: dict[tuple[str, str], Bench | Exception] = {}
+        self.workbenches: dict[tuple[str, str], Workbench | Exception] = {}
         self.host = platform.node() or os.name
         self.mark = self._clock()
 
@@ -141,17 +141,17 @@ class _Run:
             self._charge(part[:1])
             yield part
 
-    def _bench(self, method: Method) -> Bench:
+    def _workbench(self, method: Method) -> Workbench:
         key = self.study.preparation_of(method)
-        if key not in self.benches:
+        if key not in self.workbenches:
             try:
-                self.benches[key] = Bench(self.study, self.trial, *key)
+                self.workbenches[key] = Workbench(self.study, self.trial, *key)
             except Exception as error:
-                self.benches[key] = error
-        bench = self.benches[key]
-        if isinstance(bench, Exception):
-            raise bench
-        return bench
+                self.workbenches[key] = error
+        workbench = self.workbenches[key]
+        if isinstance(workbench, Exception):
+            raise workbench
+        return workbench
 
     def _record(
         self, model: str, method: Method, label: str, status: str = "ok", reason: str = ""
@@ -173,28 +173,30 @@ class _Run:
         )
 
     def _mitigated(self, model: str, method: Method) -> _Result:
-        bench = self._bench(method)
-        base = bench.base(model)
+        workbench = self._workbench(method)
+        base = workbench.base(model)
         given, tails = (
-            run_with_tails(bench, method, model)
+            run_with_tails(workbench, method, model)
             if self.study.tails
-            else (bench.run(method, model), {})
+            else (workbench.run(method, model), {})
         )
         record = replace(
             self._record(model, method, method.label),
-            rows=bench.rows,
-            counts=bench.count(base.labels, given.labels),
+            rows=workbench.rows,
+            counts=workbench.count(base.labels, given.labels),
         )
-        return _Result(record, bench, given, tails)
+        return _Result(record, workbench, given, tails)
 
     def _mutated(self, model: str, method: Method, labels: list[str]) -> list[_Result]:
-        bench, how = self._bench(method), method.mutation
-        base = bench.base(model)
-        survey = bench.ready.test.weight if how["weights"] == "gaps" else None
-        joint = bench.count(base.labels, base.labels, weight=survey)
+        workbench, how = self._workbench(method), method.mutation
+        base = workbench.base(model)
+        survey = workbench.ready.test.weight if how["weights"] == "gaps" else None
+        joint = workbench.count(base.labels, base.labels, weight=survey)
         counts = tested(joint, self.trial.attributes)
         strategy = how["strategy"]
-        label = {"majority": bench.majority, "minority": 1 - bench.majority}.get(strategy, strategy)
+        label = {"majority": workbench.majority, "minority": 1 - workbench.majority}.get(
+            strategy, strategy
+        )
         weighted = counts if survey is not None else None
         points = measure_mutation(
             counts if weighted is None else without_weights(counts),
@@ -209,7 +211,7 @@ class _Run:
                 continue
             record = replace(
                 self._record(model, method, name),
-                rows=bench.rows,
+                rows=workbench.rows,
                 metrics=metrics,
                 # the original model is degree 0; from its counts all degrees can be drawn again
                 counts=joint if i == 0 else None,
@@ -223,12 +225,14 @@ class _Run:
         joint = [r.record.counts for r in open_ if r.record.counts is not None]
         of_counts = measure_counts(joint, self.trial.attributes)
         for result, metrics in zip(open_, of_counts, strict=True):
-            bench, given, counts = result.bench, result.outputs, result.record.counts
-            assert bench is not None
+            workbench, given, counts = result.workbench, result.outputs, result.record.counts
+            assert workbench is not None
             assert given is not None
             assert counts is not None
-            near = bench.near() if 5 <= len(bench.y_test) <= MOST_NEIGHBOURS else None
-            metrics |= measure_rows(bench.y_test, given.labels, given.scores, near, bench.w_test)
+            near = workbench.near() if 5 <= len(workbench.y_test) <= MOST_NEIGHBOURS else None
+            metrics |= measure_rows(
+                workbench.y_test, given.labels, given.scores, near, workbench.w_test
+            )
             reason = why_undefined(metrics, counts, self.trial.attributes)
             metrics |= result.tails
             result.record = replace(result.record, metrics=metrics, reason=reason)

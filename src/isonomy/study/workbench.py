@@ -30,22 +30,24 @@ from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
 from isonomy.metrics.tally import sort_key
-from isonomy.mitigators import MITIGATORS, PostProcessor, PreProcessor, make_mitigator
-from isonomy.mitigators.base import BaseMitigator
-from isonomy.mitigators.optimized_preprocessing import ADULT, COMPAS, GERMAN
+from isonomy.mitigators import (
+    MITIGATORS,
+    BaseMitigator,
+    PostProcessor,
+    PreProcessor,
+    Unmitigated,
+    make_mitigator,
+)
 from isonomy.models import fit_model, make_model, with_scores
 from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, is_mitigator
 
-__all__ = ["Bench", "Outputs", "outputs"]
+__all__ = ["Workbench", "Outputs", "outputs"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 T = TypeVar("T")
-
-_ON_FRAME = "optimized_preprocessing"  # enumerates values: it takes columns before one-hot coding
-_DECLARED = {"adult": ADULT, "compas": COMPAS, "german": GERMAN}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,7 @@ def _groups(source: Source | str) -> tuple[NDArray[np.intp], tuple[tuple[Any, ..
     return rank[codes], tuple(plain[i] for i in order)
 
 
-class Bench:
+class Workbench:
     """The data of a trial under one preparation and splitter, and what has been done with them.
 
     Parameters
@@ -143,14 +145,13 @@ class Bench:
         self.privileged = data.privileged
         self.attribute_names = data.attributes
         self.rows = hashlib.sha256(ready.test.rows.astype("<i8").tobytes()).hexdigest()[:16]
-        self._done: dict[Hashable, Any] = {}
-        self._transformed: tuple[Method, Any] | None = None
+        self._done: dict[tuple[Hashable, ...], Any] = {}
 
     def _sensitive(self, frame: pd.DataFrame) -> Any:
         columns = {a: frame[a].to_numpy().astype(int) for a in self.attributes}
         return columns if len(columns) > 1 else columns[self.attributes[0]]
 
-    def once(self, key: Hashable, do: Callable[[], T]) -> T:
+    def once(self, key: tuple[Hashable, ...], do: Callable[[], T]) -> T:
         """Do a thing the first time it is asked for; what failed once fails again, at no cost."""
         if key not in self._done:
             try:
@@ -171,7 +172,7 @@ class Bench:
         A method that draws when it predicts gets a seed always, so that its draws do not depend
         on how often it was asked before.
         """
-        if self.study.protocol != "as_published" or (kind.randomized and kind.stage != "pre"):
+        if self.study.protocol != "as_published" or kind.draws_to_predict:
             return self.seed
         stream = np.random.RandomState(self.seed)
         stream.permutation(self._drawn)
@@ -189,9 +190,8 @@ class Bench:
     def make(self, method: Method, model: str | None) -> Any:
         """Make a mitigator around an unfitted learner, as this study wants it."""
         kind = MITIGATORS[base_name(method.mitigator)]
-        on_frame = kind.name == _ON_FRAME
         learner = None if model is None else self.learner(model)
-        if on_frame and learner is not None:
+        if kind.takes_frame and learner is not None:
             learner = self._one_hot(learner)
         return make_mitigator(
             method.mitigator,
@@ -200,23 +200,24 @@ class Bench:
             privileged=1 if len(self.attributes) == 1 else dict.fromkeys(self.attributes, 1),
             favorable=1,
             sensitive_columns=list(self.attributes)
-            if on_frame
+            if kind.takes_frame
             else [self.ready.columns[a] for a in self.attributes],
             random_state=self.random_state(kind),
-            **{name: self._option(name, value) for name, value in method.options},
+            **{name: self._option(kind, name, value) for name, value in method.options},
         )
 
-    def _option(self, name: str, value: Any) -> Any:
+    def _option(self, kind: type[BaseMitigator], name: str, value: Any) -> Any:
         if value == "@protected":
             # the studies declared every protected column, whichever of them was under test
             return sorted(self.ready.columns.values())
         if value == "@dataset":
-            if name != "distortion" or self.trial.dataset not in _DECLARED:
+            declared = kind.dataset_options.get(name, {})
+            if self.trial.dataset not in declared:
                 raise InputError(
-                    f"'@dataset' must be something the studies declared; {name!r} of "
+                    f"'@dataset' must be something that the method declares; {name!r} of "
                     f"{self.trial.dataset!r} is not: leave the option out."
                 )
-            return _DECLARED[self.trial.dataset]
+            return declared[self.trial.dataset]
         return list(value) if isinstance(value, tuple) else value
 
     def _one_hot(self, learner: BaseEstimator) -> BaseEstimator:
@@ -228,8 +229,8 @@ class Bench:
         )
 
     def tables(self, mitigator: Any) -> tuple[Any, Any]:
-        """Give the training and the test table as a mitigator takes them."""
-        if mitigator.name == _ON_FRAME:
+        """Return the training and the test table as a mitigator takes them."""
+        if mitigator.takes_frame:
             return self.ready.train.frame, self.ready.test.frame
         return self.X, self.X_test
 
@@ -239,7 +240,7 @@ class Bench:
         """Give the predictions of the original model on the test rows."""
         if is_mitigator(model):
             off = Method(model, model)
-            return self.once(("base", model), lambda: self._plain(self.make(off, None)))
+            return self.once(("base", model), lambda: self.fit_alone(self.make(off, None)))
         return self.on_test(model, calibrated=False)
 
     def fitted(self, model: str, *, calibrated: bool) -> Any:
@@ -276,83 +277,77 @@ class Bench:
     def run(self, method: Method, model: str) -> Outputs:
         """Give a method's predictions on the test rows, doing only what was not done before."""
         kind = MITIGATORS[base_name(method.mitigator)]
-        if kind.name == "unmitigated":
+        if kind is Unmitigated:
             return self.base(model)
-        if not kind.uses_estimator:
-            return self.once(("alone", method), lambda: self._plain(self.make(method, None)))
-        if method.learner is not None:
-            own = method.learner
-            return self.once(("alone", method), lambda: self._with_model(method, kind, own))
-        return self._with_model(method, kind, model)
+        if kind.uses_estimator and method.learner is None:
+            return self._with_model(method, model)
+        own = method.learner if kind.uses_estimator else None
+        return self.once(("alone", method), lambda: self._with_model(method, own))
 
-    def _with_model(self, method: Method, kind: type[BaseMitigator], model: str) -> Outputs:
-        if issubclass(kind, PreProcessor) and kind._fit is PreProcessor._fit:
-            mitigator = self.make(method, model)
-            if getattr(mitigator, "situation_model", None) != "same":
-                return self._pre(method, mitigator, model)
-        if issubclass(kind, PostProcessor) and kind._fit is PostProcessor._fit:
-            mitigator = self.make(method, model)
-            default = "train" if self.study.protocol == "as_published" else "out_of_fold"
-            where = mitigator.fit_on or default
-            if where in ("train", "out_of_fold"):
-                return self._post(mitigator, model, where)
-        return self._plain(self.make(method, model))
+    def _with_model(self, method: Method, model: str | None) -> Outputs:
+        """Fit and predict, sharing what the method declares not to depend on the learner."""
+        mitigator = self.make(method, model)
+        if model is None:
+            return self.fit_alone(mitigator)
+        if isinstance(mitigator, PreProcessor) and not mitigator.transform_uses_estimator:
+            return self._pre(method, mitigator)
+        if (
+            isinstance(mitigator, PostProcessor)
+            and not mitigator.rule_uses_estimator
+            and mitigator.scores_from() in ("train", "out_of_fold")
+        ):
+            return self._post(mitigator, model)
+        return self.fit_alone(mitigator)
 
-    def _plain(self, mitigator: Any) -> Outputs:
+    def fit_alone(self, mitigator: Any) -> Outputs:
         """Fit and predict, sharing nothing."""
         X, X_test = self.tables(mitigator)
         mitigator.fit(X, self.y, sensitive_features=self.s, sample_weight=self.w)
-        given = self.s_test if mitigator.needs_sensitive_at_predict else None
-        labels = mitigator.predict(X_test, sensitive_features=given)
+        s_test = self.s_test if mitigator.needs_sensitive_at_predict else None
+        labels = mitigator.predict(X_test, sensitive_features=s_test)
         scores = None
         if hasattr(mitigator, "predict_proba"):
-            scores = mitigator.predict_proba(X_test, sensitive_features=given)[:, 1]
+            scores = mitigator.predict_proba(X_test, sensitive_features=s_test)[:, 1]
         return Outputs((labels == 1).astype(np.intp), scores)
 
-    def _pre(self, method: Method, mitigator: Any, model: str) -> Outputs:
+    def _pre(self, method: Method, mitigator: PreProcessor) -> Outputs:
         """Learn a transform for the first model that asks, and fit every model on its rows."""
-        if self._transformed is None or self._transformed[0] != method:
-            self._transformed = None  # methods come one after the other: keep one set of rows
+        key = ("transform", method)
+        if key not in self._done:
+            # methods come one after the other: keep one set of rows
+            self._done = {k: v for k, v in self._done.items() if k[0] != "transform"}
 
-            def learn() -> Any:
-                X, X_test = self.tables(mitigator)
-                new = mitigator.resample(*mitigator._open(X, self.y, self.s, self.w))
-                given = self.s_test if mitigator.needs_sensitive_at_predict else None
-                table = mitigator.transform(*mitigator._reopen(X_test, given))
-                return new[0], mitigator._label_of_code[new[1]], new[3], table
+        def learn() -> Any:
+            X, X_test = self.tables(mitigator)
+            X, y, _, w = mitigator.resample(
+                *mitigator.encode(X, self.y, sensitive_features=self.s, sample_weight=self.w)
+            )
+            rows = mitigator.encode_rows(X_test, sensitive_features=self.s_test)
+            return X, mitigator.decode(y), w, mitigator.transform(*rows)
 
-            try:
-                self._transformed = (method, learn())
-            except Exception as error:
-                self._transformed = (method, error)
-        rows = self._transformed[1]
-        if isinstance(rows, Exception):
-            raise rows
-        X, y, w, X_test = rows
-        return outputs(fit_model(mitigator.estimator, X, y, w), X_test)
+        X, y, w, X_test = self.once(key, learn)
+        return outputs(fit_model(mitigator.base_learner(), X, y, w), X_test)
 
-    def _post(self, mitigator: Any, model: str, where: str) -> Outputs:
+    def _post(self, mitigator: PostProcessor, model: str) -> Outputs:
         """Learn a rule on the scores of a base model that all post-processors share."""
-        X, y, s, w = mitigator._open(self.X, self.y, self.s, self.w)
-        _, s_test = mitigator._reopen(self.X_test, self.s_test)
-        learner = mitigator._base()
-        learner = with_scores(learner) if mitigator.needs_scores else learner
-        calibrated = isinstance(learner, CalibratedClassifierCV)
-        test = self.on_test(model, calibrated=calibrated)
-        if where == "train":
+        X, y, s, w = mitigator.encode(
+            self.X, self.y, sensitive_features=self.s, sample_weight=self.w
+        )
+        _, s_test = mitigator.encode_rows(self.X_test, sensitive_features=self.s_test)
+        assert s_test is not None
+        calibrated = isinstance(mitigator.base_learner(), CalibratedClassifierCV)
+        if mitigator.scores_from() == "train":
             train = self.on_train(model, calibrated=calibrated)
             scores, labels = _scores(train), train.labels
         else:
             groups = zlib.crc32(s.tobytes())  # folds are made by class and group
             scores, labels = self.once(
-                ("fold", model, calibrated, groups),
-                lambda: mitigator._out_of_fold(learner, X, y, s, w),
+                ("fold", model, calibrated, groups), lambda: mitigator.out_of_fold(X, y, s, w)
             )
         mitigator.fit_scores(scores, labels, y, s, w)
-        adjusted = mitigator.adjust(_scores(test), test.labels, s_test)
-        return Outputs(
-            adjusted.astype(np.intp), mitigator.adjust_scores(_scores(test), test.labels, s_test)
-        )
+        test = self.on_test(model, calibrated=calibrated)
+        rows = _scores(test), test.labels, s_test
+        return Outputs(mitigator.adjust(*rows).astype(np.intp), mitigator.adjust_scores(*rows))
 
     # Counting.
 

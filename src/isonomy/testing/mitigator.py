@@ -9,16 +9,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
 
 from isonomy.errors import InputError, IsonomyWarning, NotApplicable
-from isonomy.mitigators import BaseMitigator
+from isonomy.mitigators import BaseMitigator, PostProcessor, PreProcessor
 from isonomy.mitigators.base import STAGES
+from isonomy.models import fit_model
 
 __all__ = ["MITIGATOR_CHECKS", "check_mitigator"]
+
+
+DECLARATIONS = (
+    "needs_sensitive_at_predict",
+    "uses_estimator",
+    "transform_uses_estimator",
+    "rule_uses_estimator",
+    "takes_frame",
+    "randomized",
+    "draws_to_predict",
+    "multi_group",
+    "multi_class",
+)
+"""What a mitigator says of itself in yes and no."""
 
 
 def check_mitigator(mitigator: BaseMitigator) -> None:
@@ -61,7 +78,7 @@ def _predict(mitigator: BaseMitigator, X: Any, s: Any) -> NDArray[Any]:
 
 
 def _refusal(act: Callable[[], Any], kind: type[Exception]) -> str:
-    """Give the sentence with which something is refused."""
+    """Return the sentence with which something is refused."""
     try:
         act()
     except kind as error:
@@ -79,8 +96,10 @@ def _describes_itself(m: BaseMitigator) -> None:
     for attribute in ("name", "label", "version", "advice", "reference"):
         assert isinstance(getattr(m, attribute), str), attribute
         assert getattr(m, attribute), attribute
-    for attribute in ("needs_sensitive_at_predict", "randomized", "multi_group", "multi_class"):
-        assert isinstance(getattr(m, attribute), bool), attribute
+    for attribute in DECLARATIONS:
+        assert isinstance(getattr(m, attribute, False), bool), attribute
+    unknown = set(m.dataset_options) - set(m.get_params(deep=False))
+    assert not unknown, f"dataset_options names no parameter: {unknown}"
     assert "\n" not in m.advice
     assert "Protocols" in (m.__doc__ or ""), "the docstring tells what the protocols differ in"
 
@@ -205,6 +224,84 @@ def _serves_many_classes_or_says_so(m: BaseMitigator) -> None:
         assert "classes" in _refusal(lambda: _fit(m, X, three, s), NotApplicable)
 
 
+def _learners() -> tuple[BaseEstimator, BaseEstimator]:
+    """Make two learners that agree on hardly anything."""
+    return DecisionTreeClassifier(random_state=0), DummyClassifier(strategy="prior")
+
+
+def _depends_on_the_learner_as_declared(m: BaseMitigator) -> None:
+    """Do the work beside two learners: what is declared not to use them comes out the same."""
+    X, y, s = _case()
+    one, other = (clone(m).set_params(estimator=learner) for learner in _learners())
+    if not m.uses_estimator:
+        labels = [_predict(_fit(each, X, y, s), X, s) for each in (one, other)]
+        np.testing.assert_array_equal(*labels, "uses_estimator is False, and yet it does")
+    elif isinstance(one, PreProcessor) and not one.transform_uses_estimator:
+        _shares_its_transform(one, other, X, y, s)
+    elif isinstance(one, PostProcessor) and not one.rule_uses_estimator:
+        _shares_its_scores(one, other, X, y, s)
+
+
+def _shares_its_transform(one: Any, other: Any, X: Any, y: Any, s: Any) -> None:
+    rows = []
+    for each in (one, other):
+        new = each.resample(*each.encode(X, y, sensitive_features=s))
+        rows.append([*new, each.transform(*each.encode_rows(X, sensitive_features=s))])
+    for first, second in zip(*rows, strict=True):
+        np.testing.assert_array_equal(
+            first, second, "transform_uses_estimator is False, and yet it does"
+        )
+    table, codes, _, w, X_new = rows[1]
+    model: Any = fit_model(one.base_learner(), table, other.decode(codes), w)
+    np.testing.assert_array_equal(
+        model.predict(X_new),
+        _predict(_fit(clone(one), X, y, s), X, s),
+        "fit is more than a model of the resampled rows: declare transform_uses_estimator = True",
+    )
+
+
+def _shares_its_scores(one: Any, other: Any, X: Any, y: Any, s: Any) -> None:
+    one.set_params(fit_on="train")
+    learner = one.base_learner()
+    model: Any = fit_model(learner, X, y)
+    scored = hasattr(model, "predict_proba")
+    labels = model.predict(X)
+    scores = model.predict_proba(X)[:, 1] if scored else labels.astype(float)
+    adjusted = []
+    for each in (clone(one), other):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IsonomyWarning)
+            _, y01, codes, _ = each.encode(X, y, sensitive_features=s)
+            each.fit_scores(scores, labels, y01, codes)
+        adjusted.append(each.decode(each.adjust(scores, labels, codes)))
+    np.testing.assert_array_equal(*adjusted, "rule_uses_estimator is False, and yet it does")
+    np.testing.assert_array_equal(
+        adjusted[0],
+        _predict(_fit(clone(one), X, y, s), X, s),
+        "fit is more than a rule on scores and labels: declare rule_uses_estimator = True",
+    )
+
+
+def _draws_as_declared(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    fitted = _fit(clone(m), X, y, s)
+    labels = _predict(fitted, X, s)
+    if not m.draws_to_predict:
+        again = _predict(fitted.set_params(random_state=1), X, s)
+        np.testing.assert_array_equal(again, labels, "draws_to_predict is False, and yet it does")
+    if not m.randomized:
+        again = _predict(_fit(clone(m).set_params(random_state=1), X, y, s), X, s)
+        np.testing.assert_array_equal(again, labels, "randomized is False, and yet it draws")
+
+
+def _takes_words_if_declared(m: BaseMitigator) -> None:
+    if not m.takes_frame:
+        return  # numbers: that arrays serve is checked elsewhere
+    X, y, s = _case()
+    words = X.astype({"skill": int}).astype({"skill": str}).astype({"skill": "category"})
+    assert len(_predict(_fit(m, words, y, s), words, s)) == len(y)
+
+
 def _takes_several_attributes(m: BaseMitigator) -> None:
     X, y, s = _case()
     two = pd.DataFrame({"group": s, "late": (np.arange(len(y)) // 2) % 2})
@@ -294,6 +391,9 @@ MITIGATOR_CHECKS: dict[str, Callable[[BaseMitigator], None]] = {
         _equal_weights_are_no_weights,
         _serves_many_groups_or_says_so,
         _serves_many_classes_or_says_so,
+        _depends_on_the_learner_as_declared,
+        _draws_as_declared,
+        _takes_words_if_declared,
         _takes_several_attributes,
         _reads_its_groups_from_x,
         _refuses_in_words,

@@ -9,16 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.metrics import get_metric
-from isonomy.mitigators import MITIGATORS, PostProcessor, PreProcessor, Reweighing
+from isonomy.mitigators import (
+    MITIGATORS,
+    PostProcessor,
+    PrejudiceRemover,
+    PreProcessor,
+    RejectOption,
+    Reweighing,
+)
 from isonomy.models import FitMeter, fit_model, make_model, metered_fits
 from isonomy.store import Record
 from isonomy.store.record import TIME
 from isonomy.study import Method, Source, Study, Trial, keys, measure, run_trial
-from isonomy.study.workbench import Bench
+from isonomy.study.workbench import Workbench
 
 PROTOCOLS = {
     "corrected": {"protocol": "corrected"},
@@ -54,13 +62,13 @@ def content(record: Record) -> Any:
     return plain, cells, {k: repr(v) for k, v in record.metrics.items()}
 
 
-def labels_of(bench: Bench, method: Method, model: str) -> Any:
+def labels_of(workbench: Workbench, method: Method, model: str) -> Any:
     """What the mitigator gives by itself: fit, predict, nothing shared."""
     kind = MITIGATORS[method.mitigator.partition("(")[0]]
-    alone = bench.make(method, model if kind.uses_estimator else None)
-    X, X_test = bench.tables(alone)
-    alone.fit(X, bench.y, sensitive_features=bench.s, sample_weight=bench.w)
-    return alone.predict(X_test, sensitive_features=bench.s_test)
+    alone = workbench.make(method, model if kind.uses_estimator else None)
+    X, X_test = workbench.tables(alone)
+    alone.fit(X, workbench.y, sensitive_features=workbench.s, sample_weight=workbench.w)
+    return alone.predict(X_test, sensitive_features=workbench.s_test)
 
 
 # Sharing.
@@ -73,22 +81,22 @@ def test_sharing_changes_no_prediction(jobs: Source, mitigator: str, protocol: s
     shares = issubclass(MITIGATORS[mitigator.partition("(")[0]], PreProcessor | PostProcessor)
     models = ["lr", "svm"] if shares else ["lr"]
     given = study(jobs, [mitigator], models=models, **PROTOCOLS[protocol])
-    bench = Bench(given, Trial("jobs", "sex", 2), given.preparation, given.splitter)
-    before = [bench.X.copy(), bench.X_test.copy()]
+    workbench = Workbench(given, Trial("jobs", "sex", 2), given.preparation, given.splitter)
+    before = [workbench.X.copy(), workbench.X_test.copy()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for model in given.models:
             try:
-                expected = labels_of(bench, given.methods[0], model)
+                expected = labels_of(workbench, given.methods[0], model)
             except NotApplicable as error:
                 with pytest.raises(NotApplicable, match=re.escape(str(error))):
-                    bench.run(given.methods[0], model)
+                    workbench.run(given.methods[0], model)
                 continue
             for _ in models:
-                found = bench.run(given.methods[0], model)
+                found = workbench.run(given.methods[0], model)
                 np.testing.assert_array_equal(found.labels, expected)
-    np.testing.assert_array_equal(bench.X, before[0])
-    np.testing.assert_array_equal(bench.X_test, before[1])
+    np.testing.assert_array_equal(workbench.X, before[0])
+    np.testing.assert_array_equal(workbench.X_test, before[1])
 
 
 @pytest.mark.parametrize(("protocol", "tree"), [("corrected", "dt"), ("as_published", "rf")])
@@ -111,12 +119,14 @@ def test_sharing_in_the_order_of_a_trial_changes_no_prediction(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for model, method in given.rows(trial.task):
-            bench = Bench(given, trial, given.preparation, given.splitter)  # nothing done yet
-            expected = labels_of(bench, method, model)
+            workbench = Workbench(
+                given, trial, given.preparation, given.splitter
+            )  # nothing done yet
+            expected = labels_of(workbench, method, model)
             counts = records[model, method.label].counts
             assert counts is not None
             found = counts.method.overall()
-            assert found.tolist() == _confusion(bench.y_test, expected), (model, method.label)
+            assert found.tolist() == _confusion(workbench.y_test, expected), (model, method.label)
 
 
 def _confusion(y: Any, labels: Any) -> list[list[float]]:
@@ -161,6 +171,64 @@ def test_a_transform_is_learnt_once_for_all_models(
     given = study(jobs, ["unmitigated", "reweighing"], models=["lr", "dt", "nb", "svm"])
     assert len(run_trial(given, Trial("jobs", "sex", 0))) == 8
     assert len(calls) == 1
+
+
+class Boosted(PreProcessor):
+    """A plug-in whose rows depend on the learner: it weighs what that gets wrong."""
+
+    name = "boosted"
+
+    def resample(self, X: Any, y: Any, s: Any, w: Any = None) -> Any:
+        model: Any = fit_model(self.base_learner(), X, y, w)
+        return X, y, s, np.where(model.predict(X) == y, 1.0, 5.0)
+
+
+class Contrary(Reweighing):
+    """A plug-in that inherits a shared transform and fits something else."""
+
+    name = "contrary"
+
+    def _fit(self, X: Any, y: Any, s: Any, w: Any) -> None:
+        super()._fit(X, y, s, w)
+        self.estimator_ = fit_model(self.base_learner(), X, self.decode(1 - y), w)
+
+
+class Borrowed(PrejudiceRemover):
+    """A plug-in that inherits from a method with its own model and uses the learner."""
+
+    name = "borrowed"
+
+    def fit_model(self, X: Any, y: Any, s: Any, w: Any = None) -> None:
+        self.model_: Any = fit_model(self.base_learner(), X, y, w)
+
+    def predict_scores(self, X: Any, s: Any = None) -> Any:
+        return self.model_.predict_proba(X)[:, 1]
+
+
+class Informed(RejectOption):
+    """A plug-in that inherits a rule on scores and looks at the learner besides."""
+
+    name = "informed"
+
+    def fit_scores(self, scores: Any, labels: Any, y: Any, s: Any, w: Any = None) -> None:
+        super().fit_scores(scores, labels, y, s, w)
+        self.threshold_ = 0.3 if isinstance(self.estimator_, DecisionTreeClassifier) else 0.7
+
+
+@pytest.mark.parametrize("kind", [Boosted, Contrary, Borrowed, Informed])
+def test_a_plug_in_that_declares_nothing_shares_nothing(
+    jobs: Source, monkeypatch: pytest.MonkeyPatch, kind: Any
+) -> None:
+    monkeypatch.setitem(MITIGATORS._items, kind.name, kind)
+    given = study(jobs, ["reweighing", kind.name], models=["dt", "nb"])
+    trial = Trial("jobs", "sex", 0)
+    workbench = Workbench(given, trial, given.preparation, given.splitter)
+    labels = {}
+    for model, method in given.rows(trial.task):
+        labels[model, method.label] = workbench.run(method, model).labels
+        expected = labels_of(workbench, method, model)
+        np.testing.assert_array_equal(labels[model, method.label], expected)
+    assert (labels["dt", kind.name] != labels["nb", kind.name]).any()
 
 
 def test_a_method_with_its_own_model_runs_once_and_stands_beside_every_model(jobs: Source) -> None:
@@ -245,13 +313,13 @@ def plain(jobs: Source) -> tuple[Record, pd.DataFrame]:
     given = study(jobs, ["unmitigated"])
     trial = Trial("jobs", "sex", 0)
     (record,) = run_trial(given, trial)
-    bench = Bench(given, trial, "default", "holdout")
-    model = fit_model(make_model("lr"), bench.X, bench.y)
-    table = jobs.load().frame().iloc[bench.ready.test.rows]
+    workbench = Workbench(given, trial, "default", "holdout")
+    model = fit_model(make_model("lr"), workbench.X, workbench.y)
+    table = jobs.load().frame().iloc[workbench.ready.test.rows]
     table = table.assign(
         y=(table["hired"] == "yes").astype(int),
-        pred=model.predict(bench.X_test),
-        score=model.predict_proba(bench.X_test)[:, 1],
+        pred=model.predict(workbench.X_test),
+        score=model.predict_proba(workbench.X_test)[:, 1],
     )
     return record, table
 
@@ -320,11 +388,11 @@ def test_several_attributes_make_intersectional_groups(jobs: Source) -> None:
     given = study(jobs, ["unmitigated", "reweighing", "reject_option"], tasks=["jobs/sex+origin"])
     records = run_trial(given, Trial("jobs", "sex+origin", 0))
     assert [r.status for r in records] == ["ok"] * 3
-    bench = Bench(given, Trial("jobs", "sex+origin", 0), "default", "holdout")
-    assert len(bench.y) + len(bench.y_test) == 397  # rows of unknown origin are left out
-    expected = labels_of(bench, given.methods[1], "lr")
+    workbench = Workbench(given, Trial("jobs", "sex+origin", 0), "default", "holdout")
+    assert len(workbench.y) + len(workbench.y_test) == 397  # rows of unknown origin are left out
+    expected = labels_of(workbench, given.methods[1], "lr")
     assert records[1].counts is not None
-    assert records[1].counts.method.overall().tolist() == _confusion(bench.y_test, expected)
+    assert records[1].counts.method.overall().tolist() == _confusion(workbench.y_test, expected)
 
 
 def test_weights_are_used_to_fit_and_to_count(jobs: Source) -> None:
@@ -463,10 +531,10 @@ def test_a_baseline_may_weigh_its_gaps_alone(jobs: Source) -> None:
     bare, weighed = (p.metrics for p in points)
     assert weighed["accuracy"] == bare["accuracy"]
     assert weighed["statistical_parity_difference"] != bare["statistical_parity_difference"]
-    bench = Bench(
+    workbench = Workbench(
         study(heavy, ["unmitigated"], weighted=False), Trial("jobs", "sex", 0), "default", "holdout"
     )
-    labels, weight, s = bench.base("lr").labels, bench.ready.test.weight, bench.s_test
+    labels, weight, s = workbench.base("lr").labels, workbench.ready.test.weight, workbench.s_test
     assert weight is not None
     rate = [np.average(labels[s == g], weights=weight[s == g]) for g in (0, 1)]
     assert weighed["statistical_parity_difference"] == pytest.approx(rate[0] - rate[1])
