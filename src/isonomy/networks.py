@@ -1,14 +1,17 @@
-"""Small fully connected networks as scikit-learn classifiers, trained with torch.
+"""Small fully connected networks: building blocks, and scikit-learn classifiers made of them.
 
 The networks of the studies are tiny and their batches are 32 rows, so that what counts is not
-arithmetic but the number of calls. Training therefore keeps all weights in one vector, gathers an
-epoch's rows at once, and writes the backward pass down instead of recording it: one step is some
-forty calls. What is learnt is kept as NumPy arrays, so that a fitted network predicts, and is
-pickled and loaded, without torch.
+arithmetic but the number of calls. Training therefore keeps all weights in one vector
+(:class:`Parameters`), gathers an epoch's rows at once, and writes the backward pass down instead of
+recording it (:class:`Layers`): one step is some forty calls. The fitted weights are stored as NumPy
+arrays and applied by :func:`forward`, so that a fitted network predicts, and is pickled and loaded,
+without torch. The generators and adversarial debiasing use the same blocks.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -24,9 +27,13 @@ from isonomy._validate import check_length, check_weight, optional, unknown_name
 from isonomy.errors import InputError
 
 __all__ = [
+    "Layers",
     "NETWORKS",
     "NetworkClassifier",
     "Parameters",
+    "forward",
+    "glorot_bound",
+    "layer_shapes",
     "make_network",
     "quick_torch",
     "torch_library",
@@ -37,10 +44,11 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
 """Keras' settings, which the studies kept; torch's own epsilon is 1e-8."""
 MOMENTUM_DECAY = 0.004
 ROWS_AT_ONCE = 16384
+FEW_ROWS = 64
 
 
 def torch_library(purpose: str) -> Any:
-    """Import torch, or say in one sentence which extra brings it."""
+    """Import torch, or say in one sentence which extra installs it."""
     return optional("torch", extra="torch", purpose=purpose)
 
 
@@ -64,6 +72,52 @@ def quick_torch(torch: Any, *, record: bool = False) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+def forward(layers: Sequence[Any], rows: Any) -> Any:
+    """Return the output of a network of rectified units, without torch.
+
+    Parameters
+    ----------
+    layers : sequence of arrays
+        Weights and intercepts of one layer after another.
+    rows : array or sparse matrix
+        The input.
+
+    Examples
+    --------
+    >>> weights, intercept = np.array([[1.0, -1.0]]), np.zeros(2)
+    >>> forward([weights, intercept, np.ones(2), 0.5], np.array([[2.0], [-3.0]])).tolist()
+    [2.5, 3.5]
+    """
+    level = rows @ layers[0] + layers[1]
+    for weights, intercept in zip(layers[2::2], layers[3::2], strict=True):
+        np.maximum(level, 0.0, out=level)
+        level = level @ weights + intercept
+    return level
+
+
+def glorot_bound(rows: int, columns: int) -> float:
+    """Return the bound of Glorot's uniform weights between two layers.
+
+    Examples
+    --------
+    >>> glorot_bound(4, 2)
+    1.0
+    """
+    return math.sqrt(6.0 / (rows + columns))
+
+
+def layer_shapes(widths: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the shapes of weights and intercepts of layers of these widths.
+
+    Examples
+    --------
+    >>> layer_shapes([3, 2, 1])
+    [(3, 2), (2,), (2, 1), (1,)]
+    """
+    return [shape for pair in pairwise(widths) for shape in (pair, pair[1:])]
+
+
+@dataclass(eq=False, repr=False)
 class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A fully connected network of rectified units, for two classes or more.
 
@@ -111,28 +165,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     networks of the studies.
     """
 
-    coefs_: list[NDArray[np.float32]]
-    intercepts_: list[NDArray[np.float32]]
     version: ClassVar[str] = "1"
 
-    def __init__(
-        self,
-        hidden: Sequence[int] = (64, 32, 16, 8, 4),
-        *,
-        optimizer: str = "nadam",
-        learning_rate: float = 0.001,
-        l2: float = 0.0,
-        n_epochs: int = 20,
-        batch_size: int = 32,
-        random_state: Any = None,
-    ) -> None:
-        self.hidden = hidden
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.random_state = random_state
+    hidden: Sequence[int] = (64, 32, 16, 8, 4)
+    _: KW_ONLY
+    optimizer: str = "nadam"
+    learning_rate: float = 0.001
+    l2: float = 0.0
+    n_epochs: int = 20
+    batch_size: int = 32
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train from fresh weights."""
@@ -162,24 +204,25 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
             for _ in range(self.n_epochs):
                 trainer.epoch(rows, target.astype(np.float32), weight, self.batch_size)
-            self.coefs_ = [part.numpy().copy() for part in trainer.weights]
-            self.intercepts_ = [part.numpy().copy() for part in trainer.intercepts]
+            parts = [part.numpy().copy() for part in trainer.parameters.parts]
+        self.coefs_, self.intercepts_ = parts[::2], parts[1::2]
         self.n_steps_ = trainer.parameters.steps
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the log-odds of the second class, or what goes into the softmax."""
+        """Return the log-odds of the second class, or the input of the softmax."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        layers = [part for pair in zip(self.coefs_, self.intercepts_, strict=True) for part in pair]
         chunks = [
-            self._forward(X[first : first + ROWS_AT_ONCE])
+            forward(layers, X[first : first + ROWS_AT_ONCE])
             for first in range(0, X.shape[0], ROWS_AT_ONCE)
         ]
         z: NDArray[np.float64] = np.concatenate(chunks).astype(np.float64)
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the probability of every class."""
+        """Return the probability of every class."""
         z = self.decision_function(X)
         if z.ndim == 2:
             shares: NDArray[np.float64] = softmax(z, axis=1)
@@ -188,19 +231,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the likelier class; of two, the second only above one half."""
+        """Return the likelier class; of two, the second only above one half."""
         z = self.decision_function(X)
         index = z.argmax(axis=1) if z.ndim == 2 else (z > 0).astype(np.intp)
         labels: NDArray[Any] = self.classes_[index]
         return labels
-
-    def _forward(self, rows: Any) -> NDArray[np.float32]:
-        level = rows @ self.coefs_[0] + self.intercepts_[0]
-        for weights, intercept in zip(self.coefs_[1:], self.intercepts_[1:], strict=True):
-            np.maximum(level, 0.0, out=level)
-            level = level @ weights + intercept
-        out: NDArray[np.float32] = level
-        return out
 
     def _check_settings(self) -> None:
         if self.optimizer not in OPTIMIZERS:
@@ -223,10 +258,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Parameters:
-    """The parameters of a network in one vector, and what changes them.
+    """The parameters of a network in one vector, and the optimiser that changes them.
 
     ``parts`` are views of the vector, one per shape, and ``slopes`` the same views of the
-    gradient. Few calls on one long vector are much quicker than many on short ones.
+    gradient. Few calls on one long vector are much faster than many on short ones.
     """
 
     def __init__(
@@ -236,79 +271,128 @@ class Parameters:
         *,
         optimizer: str = "adam",
         rate: float = 0.001,
-        l2: float = 0.0,
+        betas: tuple[float, float] = (BETA1, BETA2),
         epsilon: float = EPSILON,
+        l2: float = 0.0,
+        penalize_all: bool = False,
     ) -> None:
         self.torch, self.optimizer = torch, optimizer
-        self.rate, self.l2, self.epsilon = rate, l2, epsilon
-        sizes = [int(np.prod(shape)) for shape in shapes]
-        self.flat, self.slope, self.mean, self.square, self.room, self.shrunk = (
+        self.rate, self.betas, self.epsilon, self.l2 = rate, betas, epsilon, l2
+        sizes = [math.prod(shape) for shape in shapes]
+        self.flat, self.slope, self.mean, self.square, self.room, self.penalty = (
             torch.zeros(sum(sizes)) for _ in range(6)
         )
         self.steps, self.product = 0, 1.0
         self.parts, self.slopes, penalties = (
             [part.view(shape) for part, shape in zip(flat.split(sizes), shapes, strict=True)]
-            for flat in (self.flat, self.slope, self.shrunk)
+            for flat in (self.flat, self.slope, self.penalty)
         )
         for part in penalties:
-            if part.dim() > 1:  # intercepts are not penalised
+            if part.dim() > 1 or penalize_all:  # as a rule intercepts are not penalised
                 part.fill_(l2)
 
     def glorot(self, generator: Any) -> None:
         """Draw Glorot's uniform weights; intercepts stay 0."""
         for part in self.parts:
             if part.dim() > 1:
-                bound = (6.0 / sum(part.shape)) ** 0.5
+                bound = glorot_bound(*part.shape)
                 part.uniform_(-bound, bound, generator=generator)
 
+    def uniform(self, generator: Any) -> None:
+        """Draw weights and the intercepts after them within one over the root of the inputs."""
+        for weights, intercept in pairwise(self.parts):
+            if weights.dim() > 1:
+                bound = weights.shape[0] ** -0.5
+                weights.uniform_(-bound, bound, generator=generator)
+                intercept.uniform_(-bound, bound, generator=generator)
+
     def move(self) -> None:
-        """Take one step along what `slope` says."""
+        """Take one step along the gradient in `slope`."""
         self.steps += 1
         t, g, m, v = self.steps, self.slope, self.mean, self.square
+        beta1, beta2 = self.betas
         if self.l2:
-            g.addcmul_(self.shrunk, self.flat)
+            g.addcmul_(self.penalty, self.flat)
         if self.optimizer == "sgd":
             self.flat.add_(g, alpha=-self.rate)
             return
-        m.lerp_(g, 1.0 - BETA1)
-        v.mul_(BETA2).addcmul_(g, g, value=1.0 - BETA2)
+        m.lerp_(g, 1.0 - beta1)
+        v.mul_(beta2).addcmul_(g, g, value=1.0 - beta2)
         self.torch.sqrt(v, out=self.room)
-        self.room.mul_((1.0 - BETA2**t) ** -0.5).add_(self.epsilon)
+        self.room.mul_((1.0 - beta2**t) ** -0.5).add_(self.epsilon)
         if self.optimizer == "adam":
-            self.flat.addcdiv_(m, self.room, value=-self.rate / (1.0 - BETA1**t))
+            self.flat.addcdiv_(m, self.room, value=-self.rate / (1.0 - beta1**t))
         else:
-            now = BETA1 * (1.0 - 0.5 * 0.96 ** (t * MOMENTUM_DECAY))
-            then = BETA1 * (1.0 - 0.5 * 0.96 ** ((t + 1) * MOMENTUM_DECAY))
+            now, after = (
+                beta1 * (1.0 - 0.5 * 0.96 ** (step * MOMENTUM_DECAY)) for step in (t, t + 1)
+            )
             self.product *= now
             along = -self.rate * (1.0 - now) / (1.0 - self.product)
             self.flat.addcdiv_(g, self.room, value=along)
-            ahead = -self.rate * then / (1.0 - self.product * then)
+            ahead = -self.rate * after / (1.0 - self.product * after)
             self.flat.addcdiv_(m, self.room, value=ahead)
 
+    def descend(self, loss: Any) -> None:
+        """Take one step down a loss that torch recorded."""
+        gradients = self.torch.autograd.grad(loss, self.parts)
+        for slope, gradient in zip(self.slopes, gradients, strict=True):
+            slope.copy_(gradient)
+        with self.torch.no_grad():
+            self.move()
 
-class Trainer:
-    """A network in training: the gradient of its loss, batch after batch."""
 
-    def __init__(
-        self,
-        torch: Any,
-        widths: Sequence[int],
-        generator: Any,
-        *,
-        optimizer: str = "adam",
-        rate: float = 0.001,
-        l2: float = 0.0,
-    ) -> None:
-        self.torch, self.generator = torch, generator
-        shapes = [shape for pair in pairwise(widths) for shape in (pair, pair[1:])]
-        self.parameters = Parameters(torch, shapes, optimizer=optimizer, rate=rate, l2=l2)
-        self.parameters.glorot(generator)
-        self.weights, self.intercepts = self.parameters.parts[::2], self.parameters.parts[1::2]
-        self.slopes = list(
-            zip(self.parameters.slopes[::2], self.parameters.slopes[1::2], strict=True)
-        )
-        self.turned = [part.t() for part in self.weights]
+class Layers:
+    """Layers of rectified units, the last one linear, whose backward pass is written down.
+
+    Parameters
+    ----------
+    torch : module
+        The library.
+    parts, slopes : list of tensors
+        Weights and intercepts of one layer after another, and where their gradients belong.
+    """
+
+    def __init__(self, torch: Any, parts: Sequence[Any], slopes: Sequence[Any]) -> None:
+        self.torch = torch
+        self.weights, self.intercepts = parts[::2], parts[1::2]
+        self.transposed = [part.t() for part in self.weights]
+        self.weight_slopes, self.intercept_slopes = slopes[::2], slopes[1::2]
         self.ones = torch.ones(0)
+
+    def forward(self, x: Any) -> tuple[list[Any], Any]:
+        """Return the input of every layer, and the output."""
+        levels = [x]
+        for weights, intercept in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
+            levels.append(self.torch.addmm(intercept, levels[-1], weights).relu_())
+        return levels, self.torch.addmm(self.intercepts[-1], levels[-1], self.weights[-1])
+
+    def backward(self, levels: list[Any], error: Any, *, to_input: bool = False) -> Any:
+        """Store the gradient by all parameters, given that by the output; return that by the input."""
+        torch, n = self.torch, error.shape[0]
+        back = torch.ops.aten.threshold_backward.default
+        if self.ones.shape[0] != n:
+            self.ones = torch.ones(n)
+        for k in range(len(self.weights) - 1, -1, -1):
+            torch.mm(levels[k].t(), error, out=self.weight_slopes[k])
+            if n <= FEW_ROWS:  # a product with ones takes half the time of a sum over so few rows
+                torch.mv(error.t(), self.ones, out=self.intercept_slopes[k])
+            else:
+                torch.sum(error, 0, out=self.intercept_slopes[k])
+            if k or to_input:
+                error = error.mm(self.transposed[k])
+            if k:
+                error = back(error, levels[k], 0)
+        return error
+
+
+class Trainer(Layers):
+    """A classifier in training: the gradient of its loss, batch after batch."""
+
+    def __init__(self, torch: Any, widths: Sequence[int], generator: Any, **optimizer: Any) -> None:
+        self.generator = generator
+        self.parameters = Parameters(torch, layer_shapes(widths), **optimizer)
+        self.parameters.glorot(generator)
+        super().__init__(torch, self.parameters.parts, self.parameters.slopes)
 
     def epoch(
         self,
@@ -320,8 +404,7 @@ class Trainer:
         """Go once through all rows in a new order."""
         torch = self.torch
         order = torch.randperm(len(rows), generator=self.generator)
-        parts = [torch.from_numpy(rows)[order].split(batch)]
-        parts.append(torch.from_numpy(target)[order].split(batch))
+        parts = [torch.from_numpy(table)[order].split(batch) for table in (rows, target)]
         weights = [None] * len(parts[0])
         if weight is not None:
             weights = torch.from_numpy(weight)[order, None].split(batch)
@@ -330,27 +413,13 @@ class Trainer:
             self.parameters.move()
 
     def gradient(self, x: Any, y: Any, w: Any = None) -> None:
-        """Put the gradient of a batch's loss, penalty apart, where the next step finds it."""
-        torch = self.torch
-        back = torch.ops.aten.threshold_backward.default
-        levels = [x]
-        for weights, intercept in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
-            levels.append(torch.addmm(intercept, levels[-1], weights).relu_())
-        z = torch.addmm(self.intercepts[-1], levels[-1], self.weights[-1])
+        """Store the gradient of a batch's loss, without the penalty, for the next step."""
+        levels, z = self.forward(x)
         p = z.sigmoid_() if z.shape[1] == 1 else z.softmax(1)
-        n = x.shape[0]
-        if self.ones.shape[0] != n:
-            self.ones = torch.ones(n)
-        miss = p.sub_(y).mul_(1.0 / n)
+        error = p.sub_(y).mul_(1.0 / x.shape[0])
         if w is not None:
-            miss.mul_(w)
-        for k in range(len(self.weights) - 1, -1, -1):
-            of_weights, of_intercepts = self.slopes[k]
-            torch.mm(levels[k].t(), miss, out=of_weights)
-            # a product with ones: half the time of a sum over so few rows
-            torch.mv(miss.t(), self.ones, out=of_intercepts)
-            if k:
-                miss = back(miss.mm(self.turned[k]), levels[k], 0)
+            error.mul_(w)
+        self.backward(levels, error)
 
 
 NETWORKS: dict[str, dict[str, Any]] = {

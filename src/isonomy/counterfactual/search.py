@@ -283,7 +283,7 @@ class _Maker:
     def _learn(self, names: list[str]) -> Any:
         found = self.generator
         if isinstance(found, str):
-            from isonomy.generators.generate import make_generator
+            from isonomy.generators.base import make_generator
 
             found = make_generator(found)
         points = pd.DataFrame(self.domain.encode(self.mine), columns=names)

@@ -1,13 +1,9 @@
-"""Rows like these: generators of synthetic rows, and how good what they draw is."""
+"""Generators of synthetic rows, and the quality of what they draw."""
 
+from isonomy.generators.base import GENERATORS, BaseGenerator, make_generator
+from isonomy.generators.bootstrap_noise import BootstrapNoise
 from isonomy.generators.ctgan import Ctgan
-from isonomy.generators.generate import (
-    GENERATORS,
-    BaseGenerator,
-    BootstrapNoise,
-    Independent,
-    make_generator,
-)
+from isonomy.generators.independent import Independent
 from isonomy.generators.quality import Quality, mds_points, quality
 from isonomy.generators.tvae import Tvae
 

@@ -1,19 +1,18 @@
 """CTGAN (Xu et al., 2019): a conditional generative adversarial network for tables."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from isonomy.errors import InputError
-from isonomy.generators.generate import GENERATORS, BaseGenerator, Condition, check_at_least
+from isonomy.generators.base import GENERATORS, Condition, Floats
 from isonomy.generators.modes import Encoding
-from isonomy.networks import quick_torch, torch_library
+from isonomy.generators.neural import NeuralGenerator
+from isonomy.networks import Parameters, layer_shapes
 
 __all__ = ["Ctgan"]
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 TEMPERATURE = 0.2
 PENALTY = 10.0
@@ -23,8 +22,9 @@ BN_EPSILON = 1e-5
 
 
 @GENERATORS.register("ctgan")
-class Ctgan(BaseGenerator):
-    r"""A generator trained against a critic, told in every row one value that it must hold.
+@dataclass(kw_only=True, eq=False, repr=False)
+class Ctgan(NeuralGenerator):
+    r"""A generator trained against a critic; every row must hold one value it is asked for.
 
     Columns are encoded as for :class:`~isonomy.generators.tvae.Tvae`. In training, every row
     is asked to hold one value of one discrete column, drawn by the logarithm of its frequency so
@@ -65,87 +65,56 @@ class Ctgan(BaseGenerator):
     name: ClassVar[str] = "ctgan"
     label: ClassVar[str] = "CTGAN"
 
-    def __init__(
+    records: ClassVar[bool] = True
+
+    hidden: int = 256
+    learning_rate: float = 0.0002
+    l2: float = 1e-6
+    pac: int = 10
+
+    def train(
         self,
-        *,
-        latent: int = 128,
-        hidden: int = 256,
-        n_epochs: int = 300,
-        batch_size: int = 500,
-        learning_rate: float = 0.0002,
-        l2: float = 1e-6,
-        pac: int = 10,
-        components: int = 10,
-        random_state: Any = 0,
-    ) -> None:
-        self.latent = latent
-        self.hidden = hidden
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.pac = pac
-        self.components = components
-        self.random_state = random_state
-
-    def learn(self, points: Floats) -> None:
-        """Find the modes and train generator and critic."""
-        for name in ("latent", "hidden", "n_epochs", "batch_size", "components", "pac"):
-            check_at_least(self, name, 1)
-        torch = torch_library("CTGAN")
-        random = check_random_state(self.random_state)
-        rng = np.random.default_rng(random.randint(2**31))
-        encoding = Encoding(self.columns_, points, self.components)
-        values, chosen = encoding.encode(points, rng)
-        rows = np.hstack([values, encoding.one_hot(chosen)]).astype(np.float32)
-        self.asking_ = Asking(encoding, chosen)
-        groups = max(min(self.batch_size, len(rows)) // self.pac, 1)
-        with quick_torch(torch, record=True):
-            duel = Duel(
-                torch,
-                encoding,
-                torch.Generator().manual_seed(int(random.randint(2**31 - 1))),
-                self.asking_.width,
-                self.get_params(),
+        torch: Any,
+        source: Any,
+        rows: NDArray[np.float32],
+        chosen: Codes,
+        rng: np.random.Generator,
+    ) -> list[Any]:
+        """Train generator and critic; the generator and its running moments are needed to draw."""
+        self.asking_ = asking = Asking(self.encoding_, chosen)
+        duel = Duel(torch, self.encoding_, source, asking.width, self)
+        batch = max(min(self.batch_size, len(rows)) // self.pac, 1) * self.pac
+        for _ in range(self.n_epochs * max(len(rows) // batch, 1)):
+            asked, matched = asking.train(batch, rng)
+            order = rng.permutation(batch)
+            duel.teach_critic(
+                torch.from_numpy(rows[matched][order]),
+                torch.from_numpy(asking.vector(*asked)),
+                torch.from_numpy(order),
             )
-            batch = groups * self.pac
-            for _ in range(self.n_epochs * max(len(rows) // batch, 1)):
-                asked, matched = self.asking_.train(batch, rng)
-                order = rng.permutation(batch)
-                duel.teach_critic(
-                    torch.from_numpy(rows[matched][order]),
-                    torch.from_numpy(self.asking_.vector(*asked)),
-                    torch.from_numpy(order),
-                )
-                asked, _ = self.asking_.train(batch, rng)
-                duel.teach_generator(
-                    torch.from_numpy(self.asking_.vector(*asked)),
-                    torch.from_numpy(self.asking_.entry(*asked)),
-                )
-            self.generator_ = [part.detach().numpy().copy() for part in duel.generator]
-            self.running_ = [part.numpy().copy() for part in duel.running]
-        if not all(np.isfinite(part).all() for part in self.generator_):
-            raise InputError("CTGAN's weights must stay finite; they did not: lower learning_rate.")
-        self.encoding_ = encoding
+            (column, value), _ = asking.train(batch, rng)
+            duel.teach_generator(
+                torch.from_numpy(asking.vector(column, value)),
+                torch.from_numpy(column),
+                torch.from_numpy(value),
+            )
+        return [*duel.generator.parts, *duel.running]
 
-    def draw(self, n: int, rng: np.random.Generator, condition: Condition) -> Floats:
-        """Draw points, asking for the condition and rejecting what does not fulfil it."""
-        return self.draw_until(n, rng, condition)
-
-    def propose(self, n: int, rng: np.random.Generator, condition: Condition) -> Floats:
-        """Draw noise, ask for values as frequent as in the data, and make points of both."""
+    def outputs(
+        self, n: int, rng: np.random.Generator, condition: Condition
+    ) -> tuple[Floats, NDArray[np.float32]]:
+        """Make rows of noise that is drawn, asked for values as frequent as in the data."""
         asked = self.asking_.vector(*self.asking_.draw(n, rng, condition))
-        noise = rng.standard_normal((n, self.latent), dtype=np.float32)
-        level = np.hstack([noise, asked])
+        level = np.hstack([rng.standard_normal((n, self.latent), dtype=np.float32), asked])
+        generator, running = self.weights_[:10], self.weights_[10:]
         for k in (0, 1):
-            weights, intercept, scale, shift = self.generator_[4 * k : 4 * k + 4]
-            mean, variance = self.running_[2 * k : 2 * k + 2]
+            weights, intercept, scale, shift = generator[4 * k : 4 * k + 4]
+            mean, variance = running[2 * k : 2 * k + 2]
             now = (level @ weights + intercept - mean) / np.sqrt(variance + BN_EPSILON)
             level = np.hstack([np.maximum(now * scale + shift, 0.0), level])
-        out = level @ self.generator_[8] + self.generator_[9]
+        out = level @ generator[8] + generator[9]
         numbers = len(self.encoding_.numbers)
-        values = np.tanh(out[:, :numbers]).astype(np.float64)
-        return self.encoding_.decode(values, self.encoding_.draw(out[:, numbers:], rng))
+        return np.tanh(out[:, :numbers]).astype(np.float64), out[:, numbers:]
 
 
 class Asking:
@@ -215,71 +184,61 @@ class Asking:
             out[np.arange(len(column)), self.starts[column] + value] = 1.0
         return out
 
-    def entry(self, column: Codes, value: Codes) -> NDArray[np.intp]:
-        """Give per row the group's number among discrete columns and the value asked for."""
-        return np.stack([column, value], axis=1)
-
 
 class Duel:
     """Generator and critic in training."""
 
     def __init__(
-        self,
-        torch: Any,
-        encoding: Encoding,
-        generator: Any,
-        asked: int,
-        settings: dict[str, Any],
+        self, torch: Any, encoding: Encoding, source: Any, asked: int, settings: Ctgan
     ) -> None:
-        self.torch, self.source = torch, generator
-        self.numbers, self.pac = len(encoding.numbers), settings["pac"]
-        self.latent, hidden = settings["latent"], settings["hidden"]
+        self.torch, self.source = torch, source
+        self.numbers, self.pac = len(encoding.numbers), settings.pac
+        self.latent, hidden = settings.latent, settings.hidden
         self.sizes = [int(size) for size in encoding.sizes]
-        start = self.latent + asked
-        wide = [(start, hidden), (start + hidden, hidden), (start + 2 * hidden, encoding.width)]
-        self.generator: list[Any] = []
-        self.running: list[Any] = []
-        for k, (rows, columns) in enumerate(wide):
-            self.generator += self._layer(rows, columns)
-            if k < 2:
-                self.generator += [torch.ones(columns), torch.zeros(columns)]
-                self.running += [torch.zeros(columns), torch.ones(columns)]
-        seen = (encoding.width + asked) * self.pac
-        self.critic = [
-            part
-            for shape in ((seen, hidden), (hidden, hidden), (hidden, 1))
-            for part in self._layer(*shape)
-        ]
-        for part in (*self.generator, *self.critic):
-            part.requires_grad_()
-        options = {"lr": settings["learning_rate"], "betas": (0.5, 0.9)}
-        self.generator_steps = torch.optim.Adam(
-            self.generator, weight_decay=settings["l2"], **options
+        start, normed = self.latent + asked, [(hidden,), (hidden,)]
+        options: dict[str, Any] = {
+            "rate": settings.learning_rate,
+            "betas": (0.5, 0.9),
+            "epsilon": 1e-8,
+        }
+        self.generator = Parameters(
+            torch,
+            [
+                *layer_shapes([start, hidden]),
+                *normed,
+                *layer_shapes([start + hidden, hidden]),
+                *normed,
+                *layer_shapes([start + 2 * hidden, encoding.width]),
+            ],
+            l2=settings.l2,
+            penalize_all=True,
+            **options,
         )
-        self.critic_steps = torch.optim.Adam(self.critic, **options)
-
-    def _layer(self, rows: int, columns: int) -> list[Any]:
-        bound = rows**-0.5
-        return [
-            self.torch.empty(shape).uniform_(-bound, bound, generator=self.source)
-            for shape in ((rows, columns), (columns,))
-        ]
+        seen = (encoding.width + asked) * self.pac
+        self.critic = Parameters(torch, layer_shapes([seen, hidden, hidden, 1]), **options)
+        for parameters in (self.generator, self.critic):
+            parameters.uniform(source)
+        for scale in self.generator.parts[2::4]:
+            scale.fill_(1.0)
+        for part in (*self.generator.parts, *self.critic.parts):
+            part.requires_grad_()
+        self.running = [fill(hidden) for _ in (0, 1) for fill in (torch.zeros, torch.ones)]
 
     def make(self, asked: Any, n: int) -> tuple[Any, Any]:
-        """Make rows: what the critic sees of them, and the logits behind."""
+        """Make rows: the critic's view of them, and the logits of their entries."""
         torch = self.torch
         functional = torch.nn.functional
         noise = torch.empty(n, self.latent).normal_(generator=self.source)
         level = torch.cat([noise, asked], dim=1)
         for k in (0, 1):
-            weights, intercept, scale, shift = self.generator[4 * k : 4 * k + 4]
+            weights, intercept, scale, shift = self.generator.parts[4 * k : 4 * k + 4]
             mean, variance = self.running[2 * k : 2 * k + 2]
             now = functional.batch_norm(
                 torch.addmm(intercept, level, weights),
                 mean, variance, scale, shift, training=True, eps=BN_EPSILON,
             )  # fmt: skip
             level = torch.cat([now.relu(), level], dim=1)
-        out = torch.addmm(self.generator[9], level, self.generator[8])
+        out = torch.addmm(self.generator.parts[9], level, self.generator.parts[8])
         logits = out[:, self.numbers :]
         noise = torch.empty_like(logits).exponential_(generator=self.source).log_()
         soft = [
@@ -288,21 +247,22 @@ class Duel:
         return torch.cat([out[:, : self.numbers].tanh(), *soft], dim=1), logits
 
     def judge(self, rows: Any) -> Any:
-        """Give the critic's opinion of rows, so many at a time."""
-        torch = self.torch
+        """Return the critic's opinion of rows, ``pac`` at a time."""
+        torch, critic = self.torch, self.critic.parts
         level = rows.reshape(-1, rows.shape[1] * self.pac)
         for k in (0, 1):
-            level = torch.addmm(self.critic[2 * k + 1], level, self.critic[2 * k])
+            level = torch.addmm(critic[2 * k + 1], level, critic[2 * k])
             level = torch.nn.functional.leaky_relu(level, SLOPE)
             # half of the units are dropped; torch's own dropout would draw from its global state
             level = level * torch.empty_like(level).bernoulli_(0.5, generator=self.source).mul_(2)
-        return torch.addmm(self.critic[5], level, self.critic[4])
+        return torch.addmm(critic[5], level, critic[4])
 
     def teach_critic(self, real: Any, asked: Any, order: Any) -> None:
         """Take one step of the critic: real rows up, made ones down, its gradient near 1."""
         torch = self.torch
         n = len(real)
-        made = self.make(asked, n)[0].detach()
+        with torch.no_grad():
+            made = self.make(asked, n)[0]
         real = torch.cat([real, asked[order]], dim=1)
         made = torch.cat([made, asked], dim=1)
         mix = torch.rand(n // self.pac, 1, 1, generator=self.source)
@@ -311,22 +271,17 @@ class Duel:
         (slope,) = torch.autograd.grad(self.judge(between).sum(), between, create_graph=True)
         norm = slope.reshape(n // self.pac, -1).norm(dim=1)
         loss = self.judge(made).mean() - self.judge(real).mean()
-        loss = loss + PENALTY * ((norm - 1.0) ** 2).mean()
-        self.critic_steps.zero_grad()
-        loss.backward()
-        self.critic_steps.step()
+        self.critic.descend(loss + PENALTY * ((norm - 1.0) ** 2).mean())
 
-    def teach_generator(self, asked: Any, entry: Any) -> None:
+    def teach_generator(self, asked: Any, column: Any, value: Any) -> None:
         """Take one step of the generator: please the critic, and hold what was asked for."""
         torch = self.torch
         n = len(asked)
         made, logits = self.make(asked, n)
         loss = -self.judge(torch.cat([made, asked], dim=1)).mean()
         for k, group in enumerate(logits.split(self.sizes, dim=1)[self.numbers :]):
-            mine = entry[:, 0] == k
+            here = column == k
             loss = loss + torch.nn.functional.cross_entropy(
-                group[mine], entry[mine, 1], reduction="sum"
+                group[here], value[here], reduction="sum"
             ) / n  # fmt: skip
-        self.generator_steps.zero_grad()
-        loss.backward()
-        self.generator_steps.step()
+        self.generator.descend(loss)

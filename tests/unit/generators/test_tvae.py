@@ -226,8 +226,8 @@ def test_tables_of_one_kind_only(torch: Any, columns: list[str]) -> None:
 def test_a_group_that_is_hardly_ever_drawn(torch: Any) -> None:
     people = make_people(400)
     fitted = Tvae(hidden=8, latent=4, n_epochs=1, batch_size=200).fit(people)
-    fitted.decoder_[-1][:] = 0.0
-    fitted.decoder_[-1][fitted.encoding_.starts[3] + 3] = 60.0  # F, whatever the latent vector
+    fitted.weights_[5][:] = 0.0
+    fitted.weights_[5][fitted.encoding_.starts[3] + 3] = 60.0  # F, whatever the latent vector
     with pytest.raises(NotApplicable, match="tvae hardly ever draws sex = 'M'"):
         fitted.sample(10_000, 1, condition={"sex": "M"})
 

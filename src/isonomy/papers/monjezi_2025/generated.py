@@ -12,7 +12,7 @@ import pandas as pd
 from isonomy._validate import unknown_name
 from isonomy.data import encode, load, make_splits
 from isonomy.errors import InputError, IsonomyError
-from isonomy.generators.generate import make_generator
+from isonomy.generators.base import make_generator
 from isonomy.generators.quality import mds_points, quality
 from isonomy.papers.monjezi_2025 import printed
 from isonomy.papers.monjezi_2025.cases import GENERATOR, TASKS, qualities_of
@@ -75,7 +75,7 @@ def generator_records(
     tasks : sequence of str, optional
         By the paper's names, such as ``"adult sex"``; by default one for each dataset.
     generators : sequence of str
-        Names in ``isonomy.generators.generate``; ``tvae`` and ``ctgan`` need the extra torch.
+        Names in ``isonomy.generators.base``; ``tvae`` and ``ctgan`` need the extra torch.
     repeats : int
         Splits.
     most : int, optional

@@ -128,8 +128,7 @@ def test_refusals(people: pd.DataFrame) -> None:
 
 def test_a_condition_that_a_model_hardly_ever_fulfils(people: pd.DataFrame) -> None:
     class Stubborn(GENERATORS["independent"]):  # type: ignore[name-defined,misc]
-        def draw(self, n, rng, condition):
-            return self.draw_until(n, rng, condition)
+        draw = BaseGenerator.draw
 
         def propose(self, n, rng, condition):
             return BaseGenerator.propose(self, n, rng, condition) if n < 0 else np.zeros((n, 6))
