@@ -7,7 +7,7 @@ from isonomy.counterfactual.extremes import extremes
 from isonomy.data import load, make_splits, prepare
 from isonomy.mitigators import Reweighing
 from isonomy.models import make_model
-from isonomy.papers.monjezi_2025.cases import _evidence
+from isonomy.papers.monjezi_2025.cases import type_by_limits
 from isonomy.study import Study, Trial, keys, run_trial
 from isonomy.study.tails import HORIZONS, SIDES, side_metrics, tail_metrics
 from isonomy.tails import gpd_quantile
@@ -105,4 +105,4 @@ def test_the_type_of_a_bounded_tail_is_what_its_values_say(shape: float, kind: s
     values = gpd_quantile((np.arange(3000) + 0.5) / 3000, 0.01, shape)
     told = side_metrics(values)
     assert told["gpd_shape"] < 0
-    assert _evidence(told["gpd_low"], told["gpd_high"]) == kind
+    assert type_by_limits(told["gpd_low"], told["gpd_high"]) == kind

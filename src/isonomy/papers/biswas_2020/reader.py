@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy.papers.archive import PUBLISHED, File, list_files, numbers, refuse_empty
+from isonomy.papers.biswas_2020.tables import BEFORE, LOGARITHMS, METHODS, METRICS
 from isonomy.papers.biswas_2020.workbook import read_sheet
 from isonomy.store.record import Block
 
@@ -17,28 +18,9 @@ __all__ = ["read_biswas"]
 
 Floats = NDArray[np.float64]
 
-_METHODS = (
-    "unmitigated",
-    "reweighing",
-    "disparate_impact_remover",
-    "adversarial_debiasing",
-    "prejudice_remover(eta=1)",
-    "equalized_odds",
-    "calibrated_equalized_odds(cost=fnr)",
-    "reject_option(metric=spd)",
-)
-_RUN = (
-    "accuracy",
-    "favorable_f1",
-    "disparate_impact",
-    "statistical_parity_difference",
-    "equal_opportunity_difference",
-    "average_odds_difference",
-    "error_rate_difference",
-    "consistency",
-    "theil_index",
-)
-_MEAN = (*_RUN[:2], "log_disparate_impact", *_RUN[3:7], "ln(consistency)", _RUN[8])
+_MITIGATORS = (BEFORE, *METHODS.values())
+_MEANS = tuple(METRICS.values())
+_RUN = tuple(LOGARITHMS.get(metric, metric) for metric in _MEANS)
 _TASKS = {
     "german": ("GC", "sex"),
     "adult": ("AC", "race"),
@@ -54,7 +36,7 @@ _ALL = re.compile(r"(?P<task>[a-z]+)/all_model\.csv$")
 def read_biswas(folder: str | Path) -> pd.DataFrame:
     """Read the results of Biswas and Rajan: 40 Kaggle models and seven methods.
 
-    Three layers, told apart by ``study``: ``biswas_2020:published`` are the single runs as shipped,
+    Three layers, distinguished by ``study``: ``biswas_2020:published`` are the single runs as shipped,
     ``biswas_2020:all_model`` their aggregates by the authors' script, ``biswas_2020:paper`` the
     ten-run means behind the paper (``artifact-result.xlsx``). The last two hold logarithms of
     disparate impact and consistency and have no repeat.
@@ -82,9 +64,9 @@ def _run(file: File, task: str, number: str, repeat: int) -> Iterator[Block]:
     prefix, attribute = _TASKS[task]
     values = _csv(file).to_numpy(dtype=np.float64)
     reason = ""
-    if len(values) > len(_METHODS):
+    if len(values) > len(_MITIGATORS):
         reason = f"the file has {len(values)} rows; the last method ran more than once"
-    for mitigator, row in zip(_METHODS, values, strict=False):
+    for mitigator, row in zip(_MITIGATORS, values, strict=False):
         for undefined in (False, True):
             mine = np.isfinite(row) != undefined
             if mine.any():
@@ -120,7 +102,7 @@ def _table(file: File, task: str) -> Iterator[Block]:
 
 
 def _workbook(file: File) -> Iterator[Block]:
-    wanted = len(_METHODS) * len(_MEAN)
+    wanted = len(_MITIGATORS) * len(_MEANS)
     for row in read_sheet(file.read(), "all-result").values():
         name = str(row.get("B", ""))
         prefix = name[:2]
@@ -132,6 +114,6 @@ def _workbook(file: File) -> Iterator[Block]:
 
 
 def _means(study: str, task: str, attribute: str, model: str, row: Floats) -> Iterator[Block]:
-    values = row.reshape(len(_METHODS), len(_MEAN))
-    for mitigator, nine in zip(_METHODS, values, strict=True):
-        yield Block(study, task, attribute, model, mitigator, _MEAN, nine[:, None], None)
+    values = row.reshape(len(_MITIGATORS), len(_MEANS))
+    for mitigator, nine in zip(_MITIGATORS, values, strict=True):
+        yield Block(study, task, attribute, model, mitigator, _MEANS, nine[:, None], None)

@@ -10,6 +10,7 @@ Biswas and Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platfor
 Empirical Study on Model Fairness, ESEC/FSE.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +18,23 @@ import numpy as np
 import pandas as pd
 
 from isonomy.papers.judge import one_study
+from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, Recipe
 from isonomy.store.record import wide
 
-__all__ = ["METHODS", "TABLES", "fig4", "parts_of", "means", "table2", "table3", "totals"]
+__all__ = [
+    "BEFORE",
+    "LOGARITHMS",
+    "METHODS",
+    "METRICS",
+    "TABLES",
+    "fig4",
+    "means",
+    "parts_of",
+    "table2",
+    "table3",
+    "totals",
+]
 
 METHODS: dict[str, str] = {
     "R": "reweighing",
@@ -33,8 +47,9 @@ METHODS: dict[str, str] = {
 }
 """The seven methods by the paper's letter, in its order (which breaks ties of ranks)."""
 
-_BEFORE = "unmitigated"
-_LABELS = {
+BEFORE = "unmitigated"
+
+METRICS: dict[str, str] = {
     "Acc": "accuracy",
     "F1": "favorable_f1",
     "DI": "log_disparate_impact",
@@ -45,200 +60,132 @@ _LABELS = {
     "CNT": "ln(consistency)",
     "TI": "theil_index",
 }
-_BIAS = [*_LABELS][2:]
-_LAYERS = (":paper", ":all_model")
+"""The metrics of Table 2 by the paper's label; all but the first two are measures of bias."""
 
-# model, total bias (Figure 4), rank string (Table 2), as printed
-_PRINTED = """
-GC1 0.120 RAOD/PCE  GC2 0.680 AORD/PCE  GC3 0.650 AR/DPOCE  GC4 0.952 AORD/PEC  GC5 0.908 AORD/PEC
-GC6 0.603 RD/APCEO  GC7 0.680 ADR/POCE  GC8 0.228 AR/DPCOE  AC1 1.149 ORCDAP/E  AC2 1.188 AROC/DPE
-AC3 0.822 ROAC/DPE  AC4 1.071 ORAC/PDE  AC5 1.187 ROAC/PDE  AC6 0.961 ORAC/PDE  AC7 1.259 AORCD/PE
-AC8 0.919 ROAC/DPE  BM1 1.044 ROCPD/EA  BM2 0.877 ORDC/PAE  BM3 1.082 CODR/APE  BM4 1.162 RCA/OPDE
-BM5 0.534 ERCDO/AP  BM6 1.051 OCRD/PAE  BM7 1.112 CODRA/PE  BM8 1.233 ORACDP/E  HC1 0.981 APECR/OD
-HC2 0.855 PECROA/D  HC3 4.440 OA/DECPR  HC4 4.367 CEDRP/OA  HC5 4.464 ACEPR/DO  HC6 1.366 ACPER/DO
-HC7 4.610 ECPR/DOA  HC8 3.961 CPRD/AEO  TM1 4.692 OAERDP/C  TM2 4.329 OAERDP/C  TM3 4.465 OAERD/PC
-TM4 5.246 OAEPRD/C  TM5 4.695 OAERD/CP  TM6 4.228 OAERD/CP  TM7 4.312 OAERDP/C  TM8 4.739 OAERD/PC
-"""
-_TABLE3 = "R 2.1 4.5 3.03 D 3.7 4.8 4.58 A 3 2.9 3 P 4.5 5.3 4.98 E 5.8 2.8 5.18 C 4.8 5.1 4.33 O 4.1 2.6 2.93"
+LOGARITHMS = {"log_disparate_impact": "disparate_impact", "ln(consistency)": "consistency"}
+"""The metrics that are logarithms, and what each is the logarithm of in a single run."""
+
+_LAYERS = (":paper", ":all_model")
 _MISPLACED = ("HC3", "HC4", "HC5", "HC7", "HC8")
 
 
-def _printed() -> pd.DataFrame:
-    words = _PRINTED.split()
-    rows = zip(words[::3], words[1::3], words[2::3], strict=True)
-    return pd.DataFrame(rows, columns=["model", "total", "rank"]).set_index("model")
-
-
 def means(frame: pd.DataFrame, *, fill: bool = True) -> tuple[pd.DataFrame, list[str]]:
-    """Give the nine numbers of every (model, mitigator), and what was done to get them.
+    """Return the nine numbers of every (model, mitigator), and notes on how they were computed.
 
     Parameters
     ----------
     frame : DataFrame
         A result frame.
     fill : bool
-        Where single runs are averaged, put the unmitigated value in the place of one that is not
-        defined, as the authors' script does; otherwise it stays undefined.
+        Where single runs are averaged, replace an undefined value by the unmitigated one, as the
+        authors' script does; otherwise it stays undefined.
     """
+    names = [*METRICS.values()]
     for ending in _LAYERS:
-        mine = frame[frame["study"].astype(str).str.endswith(ending)]
-        if len(mine):
-            table = wide(mine, [*_LABELS.values()])
-            return _laid(table), [f"From {mine['study'].iloc[0]}."]
-    frame = one_study(frame)
-    logs = ("disparate_impact", "consistency")
-    kept = [m for m in _LABELS.values() if m not in ("log_disparate_impact", "ln(consistency)")]
-    runs = wide(frame, [*kept, *logs])
+        layer = frame[frame["study"].astype(str).str.endswith(ending)]
+        if len(layer):
+            return _laid(wide(layer, names)), [f"From {layer['study'].iloc[0]}."]
+    runs = wide(one_study(frame), [LOGARITHMS.get(name, name) for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
-        runs["log_disparate_impact"] = np.log(runs["disparate_impact"])
-        runs["ln(consistency)"] = np.log(runs["consistency"])
-    names = [*_LABELS.values()]
+        runs = runs.assign(**{log: np.log(runs[name]) for log, name in LOGARITHMS.items()})
     runs[names] = runs[names].replace([np.inf, -np.inf], np.nan)
     grouped = runs.groupby(["dataset", "model", "mitigator"], observed=True)[names].mean()
     laid = _laid(grouped.reset_index())
     notes = [f"From {len(runs):,} single runs of {frame['study'].iloc[0]}."]
-    before = laid.xs(_BEFORE, level="mitigator").reindex(laid.index.get_level_values("model"))
-    holes = laid.isna() & before.set_axis(laid.index).notna()
-    if fill and holes.to_numpy().any():
-        laid = laid.fillna(before.set_axis(laid.index))
+    before = laid.xs(BEFORE, level="mitigator").reindex(laid.index.get_level_values("model"))
+    filled = laid.fillna(before.set_axis(laid.index))
+    holes = int((laid.isna() & filled.notna()).to_numpy().sum())
+    if fill and holes:
+        laid = filled
         notes.append(
-            f"{int(holes.to_numpy().sum())} undefined values after mitigation are replaced by those "
-            "before it, as the authors' script does: they read as no change."
+            f"{holes} undefined values after mitigation are replaced by those before it, as the "
+            "authors' script does: they read as no change."
         )
     return laid.round(8).round(3), notes
 
 
 def _laid(table: pd.DataFrame) -> pd.DataFrame:
-    keys = table[["model", "mitigator"]].astype(str)
-    names = {metric: label for label, metric in _LABELS.items()}
-    laid = table[[*names]].rename(columns=names).astype(float)
-    return laid.set_axis(pd.MultiIndex.from_frame(keys))
+    index = pd.MultiIndex.from_frame(table[["model", "mitigator"]].astype(str))
+    return table[[*METRICS.values()]].astype(float).set_axis([*METRICS], axis=1).set_axis(index)
 
 
 def totals(frame: pd.DataFrame) -> pd.DataFrame:
-    """Give the total bias of every model before mitigation and after each method."""
+    """Return the total bias of every model before mitigation and after each method."""
     laid, _ = means(frame)
-    # three decimals in, three out: sums must not tie or part by a rounding of floats
-    total = laid[_BIAS].abs().sum(axis=1, skipna=False).round(6)
-    names = {name: letter for letter, name in METHODS.items()} | {_BEFORE: "before"}
+    # three decimals in, three out: sums must not tie or differ by a rounding of floats
+    total = laid[[*METRICS][2:]].abs().sum(axis=1, skipna=False).round(6)
+    names = {name: letter for letter, name in METHODS.items()} | {BEFORE: "before"}
     by = total.rename(index=names, level="mitigator").unstack("mitigator")  # noqa: PD010
-    models = list(dict.fromkeys(laid.index.get_level_values("model")))
-    out: pd.DataFrame = by.reindex(index=models, columns=["before", *METHODS])
+    models = laid.index.get_level_values("model").unique()
+    out: pd.DataFrame = by.reindex(index=models.rename(None), columns=["before", *METHODS])
     return out
 
 
 def _ranked(row: pd.Series) -> str:
     """Write the letters by total bias, with a stroke after the last that lowers it."""
     order = row[[*METHODS]].sort_values(kind="stable")
-    better = [letter for letter, value in order.items() if value < row["before"]]
-    worse = [letter for letter, value in order.items() if not value < row["before"]]
-    return f"{''.join(map(str, better))}/{''.join(map(str, worse))}"
+    better = order < row["before"]
+    return f"{''.join(order.index[better])}/{''.join(order.index[~better])}"
 
 
 def table2(frame: pd.DataFrame) -> PaperTable:
-    """Give Table 2: each model before and after its best mitigation, and the rank of all seven."""
+    """Return Table 2: each model before and after its best mitigation, and the rank of all seven."""
     laid, notes = means(frame)
     total = totals(frame)
     best = total[[*METHODS]].idxmin(axis=1)
+    after = pd.MultiIndex.from_arrays([total.index, best.map(METHODS)])
     parts = {
-        "before": laid.xs(_BEFORE, level="mitigator").reindex(total.index),
-        "after": pd.DataFrame(
-            [laid.loc[(model, METHODS[best[model]])] for model in total.index], index=total.index
-        ),
+        "before": laid.xs(BEFORE, level="mitigator").reindex(total.index),
+        "after": laid.reindex(after).set_axis(total.index),
         "ranks": pd.DataFrame({"Algo": best, "Rank": total.apply(_ranked, axis=1)}),
     }
-    data = pd.concat(parts, axis=1)
-    ranks = _printed()["rank"].reindex(total.index)
-    theirs = None
-    if _is_paper(frame):
-        theirs = pd.DataFrame({("ranks", "Algo"): ranks.str[0], ("ranks", "Rank"): ranks})
+    ranks = read_printed(__file__, "table2")["rank"].reindex(total.index)
+    theirs = pd.DataFrame({("ranks", "Algo"): ranks.str[0], ("ranks", "Rank"): ranks})
     if tied := _tied(total):
         notes.append(
             f"Equal totals after rounding, ranked in the order R D A P E C O: {', '.join(tied)}."
         )
-    return _finished(
-        PaperTable(
-            "table2",
-            "Models before and after their best mitigation, methods ranked by total bias",
-            data,
-            len(data),
-            "models",
-            tuple(notes),
-            theirs,
-            _three,
-        ),
-        frame,
-    )
+    title = "Models before and after their best mitigation, methods ranked by total bias"
+    return _finished("table2", title, pd.concat(parts, axis=1), notes, theirs, _three, frame)
 
 
 def table3(frame: pd.DataFrame, *, most: int = 10) -> PaperTable:
-    """Give Table 3: the mean rank of each method on the least and the most biased models."""
+    """Return Table 3: the mean rank of each method on the least and the most biased models."""
     total = totals(frame)
-    tied = _tied(total)
+    notes = means(frame)[1]
     ranks = total[[*METHODS]].rank(axis=1, method="first")
-    if _is_paper(frame):
+    if (tied := _tied(total)) and _is_paper(frame):
         # three decimals cannot decide a tie; the print, made from more, can
         for model in tied:
-            letters = [*_printed()["rank"][model].replace("/", "")]
+            letters = [*read_printed(__file__, "table2")["rank"][model].replace("/", "")]
             ranks.loc[model] = total.loc[model, letters].rank(method="first")
-    order = total["before"].sort_values(kind="stable").index
-    data = pd.DataFrame(
-        {
-            "LBM": ranks.loc[order[:most]].mean(),
-            "MBM": ranks.loc[order[-most:]].mean(),
-            "All": ranks.mean(),
-        }
-    )
-    words = _TABLE3.split()
-    rows = {words[i]: words[i + 1 : i + 4] for i in range(0, len(words), 4)}
-    theirs = pd.DataFrame.from_dict(rows, orient="index", columns=pd.Index(["LBM", "MBM", "All"]))
-    notes = list(means(frame)[1])
-    if tied and _is_paper(frame):
         notes.append(
             f"Equal totals after rounding, in the order that Table 2 prints: {', '.join(tied)}."
         )
+    order = total["before"].sort_values(kind="stable").index
+    sets = {"LBM": order[:most], "MBM": order[-most:], "All": order}
+    data = pd.DataFrame({name: ranks.loc[models].mean() for name, models in sets.items()})
     if len(total) < 2 * most:
-        notes.append(f"{len(total)} models are held: the two sets of {most} overlap.")
+        notes.append(f"There are {len(total)} models: the two sets of {most} overlap.")
     if frame["study"].astype(str).str.contains(":", regex=False).all():
         notes.append(
             "R: the authors' scripts never train with the weights of reweighing; its row compares "
             "a model with itself on a reweighed test set."
         )
-    return _finished(
-        PaperTable(
-            "table3",
-            f"Mean rank of each method on the {most} least and most biased models, and on all",
-            data,
-            len(total),
-            "models",
-            tuple(notes),
-            theirs if _is_paper(frame) else None,
-            _two,
-        ),
-        frame,
-    )
+    title = f"Mean rank of each method on the {most} least and most biased models, and on all"
+    theirs = read_printed(__file__, "table3")
+    return _finished("table3", title, data, notes, theirs, _two, frame, len(total))
 
 
 def fig4(frame: pd.DataFrame) -> PaperTable:
-    """Give Figure 4: accuracy, F1 and total bias of each model before mitigation."""
+    """Return Figure 4: accuracy, F1 and total bias of each model before mitigation."""
     laid, notes = means(frame)
     total = totals(frame)["before"]
-    before = laid.xs(_BEFORE, level="mitigator").reindex(total.index)
+    before = laid.xs(BEFORE, level="mitigator").reindex(total.index)
     data = before[["Acc", "F1"]].assign(**{"Total bias": total})
-    theirs = _printed()[["total"]].rename(columns={"total": "Total bias"}).reindex(total.index)
-    return _finished(
-        PaperTable(
-            "fig4",
-            "Accuracy, F1 and total bias of the models before mitigation",
-            data,
-            len(data),
-            "models",
-            tuple(notes),
-            theirs if _is_paper(frame) else None,
-            _three,
-        ),
-        frame,
-    )
+    theirs = read_printed(__file__, "table2")[["total"]].set_axis(["Total bias"], axis=1)
+    title = "Accuracy, F1 and total bias of the models before mitigation"
+    return _finished("fig4", title, data, notes, theirs.reindex(total.index), _three, frame)
 
 
 def _three(value: Any) -> str:
@@ -258,39 +205,47 @@ def _tied(total: pd.DataFrame) -> list[str]:
     return [str(m) for m, row in total[[*METHODS]].iterrows() if row.duplicated().any()]
 
 
-def _finished(table: PaperTable, frame: pd.DataFrame) -> PaperTable:
-    """Add how many cells equal the print, and the rows whose columns are misplaced in it."""
-    notes = []
+def _finished(
+    name: str,
+    title: str,
+    data: pd.DataFrame,
+    notes: list[str],
+    theirs: pd.DataFrame,
+    write: Callable[[Any], str],
+    frame: pd.DataFrame,
+    models: int | None = None,
+) -> PaperTable:
+    """Make a table; of the paper's own runs, with the print, and notes on how far they agree."""
+    cases = len(data) if models is None else models
+    if not _is_paper(frame):
+        return PaperTable(name, title, data, cases, "models", tuple(notes), None, write)
+    table = PaperTable(name, title, data, cases, "models", printed=theirs, write=write)
     compared = table.compare()
-    if len(compared):
-        agrees = compared["agrees"].astype(bool)
-        notes.append(
-            f"{int(agrees.sum())} of {len(compared)} cells that can be compared equal the paper's."
-        )
-        notes += [
-            f"{cell.row}, {cell.column}: {cell.recomputed}, printed {cell.printed}."
-            for cell in compared[~agrees].itertuples()
-        ]
-        notes.append(
-            f"The paper's rows {', '.join(_MISPLACED)} hold other metrics than their headings say "
-            "(CNT under SPD, and so on), which inflates their totals."
-        )
-        runs = frame[frame["study"].astype(str).str.endswith(":published")]
-        mine = runs[runs["model"].isin([*_MISPLACED])]
-        if len(mine):
-            single = totals(mine)["before"]
-            told = ", ".join(f"{model} {value:.2f}" for model, value in single.items())
-            notes.append(f"Their totals from the single runs shipped: {told}.")
-    return replace(table, notes=(*notes, *table.notes))
+    agrees = compared["agrees"].astype(bool)
+    first = [
+        f"{int(agrees.sum())} of {len(compared)} cells that can be compared equal the paper's."
+    ]
+    first += [
+        f"{cell.row}, {cell.column}: {cell.recomputed}, printed {cell.printed}."
+        for cell in compared[~agrees].itertuples()
+    ]
+    first.append(
+        f"The paper's rows {', '.join(_MISPLACED)} hold other metrics than their headings say "
+        "(CNT under SPD, and so on), which inflates their totals."
+    )
+    runs = frame[frame["study"].astype(str).str.endswith(":published")]
+    runs = runs[runs["model"].isin(_MISPLACED)]
+    if len(runs):
+        single = totals(runs)["before"]
+        shown = ", ".join(f"{model} {value:.2f}" for model, value in single.items())
+        first.append(f"Their totals from the single runs shipped: {shown}.")
+    return replace(table, notes=(*first, *notes))
 
 
 def parts_of(frame: pd.DataFrame) -> frozenset[str]:
     """Return the parts that a frame holds: models before and after mitigation."""
-    names = {str(name) for name in frame["mitigator"].unique()}
-    parts = {"original runs"} if _BEFORE in names else set()
-    if names & set(METHODS.values()):
-        parts.add("mitigated runs")
-    return frozenset(parts)
+    names = {"original runs": [BEFORE], "mitigated runs": [*METHODS.values()]}
+    return frozenset(n for n, methods in names.items() if frame["mitigator"].isin(methods).any())
 
 
 _BOTH = frozenset({"original runs", "mitigated runs"})

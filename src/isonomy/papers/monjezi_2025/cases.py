@@ -1,24 +1,43 @@
-"""Runs of the study of tails as cases: means over the repeats, types, and who won against whom."""
+"""Runs of the study of tails as cases: means over the repeats, types, and outcomes against the original.
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+``printed`` holds Tables I and III to VII, transcribed from arXiv:2501.11597v1. Cells are kept as
+printed (``.1`` stays ``.1``), slips included. What a reader must know:
+
+- Table IV is two files: one line per case with its ACD, CVaR and ECD, and one per group: label,
+  rows and generated rows in thousands, location, scale, shape, the one ``+/-`` that is printed
+  behind all three (``e`` is below .01), threshold, type, shape of the Q-Q plot, horizon. Group 1 is
+  the privileged one. One cell of generated rows is empty in the print (svm, default, Female) and is
+  0 here.
+- The three numbers of a case are in cells that span two rows, and the text of the PDF does not show
+  their columns where they are shaded differently. Two cases depend on a reading: svm and rf on
+  adult sex. Ours (ACD .04 and CVaR .08; CVaR .08 and ECD -.18) is the one under which the paper's
+  own counts (ACD in 10 of 40, ECD in 19, ECD above ACD in 13) come out, under which ECD is the
+  difference of the printed locations to the last digit except for two signs, and under which the
+  CVaR columns of svm and rf are equal throughout, as they are in all other rows.
+- Groups have the printed labels. For German (except svm), Heart, Student and MEPS they look
+  exchanged: the sizes fit the other sex.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isonomy._names import base_name, format_name, parse_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.papers.judge import one_study
 from isonomy.papers.monjezi_2025.claims import Results
+from isonomy.papers.printed import read_printed
 from isonomy.stats import scott_knott
 from isonomy.store.record import wide
+from isonomy.study.tails import SIDES
 from isonomy.tails import published_type
 
 __all__ = [
     "AVERAGE_METRICS",
-    "ECD",
     "GENERATOR",
     "METHODS",
     "MODELS",
@@ -29,13 +48,16 @@ __all__ = [
     "groups_of",
     "mitigated_of",
     "outcomes_of",
+    "printed",
+    "printed_results",
+    "printed_two",
     "qualities_of",
     "results_of",
     "runs_of",
     "task_of",
+    "two_decimals",
+    "type_by_limits",
 ]
-
-Floats = NDArray[np.float64]
 
 TASKS: dict[str, tuple[str, str]] = {
     "adult race": ("adult", "race"),
@@ -67,12 +89,10 @@ METHODS: dict[str, str] = {
 """Methods by the paper's label, in the order of Tables V to VII."""
 
 GENERATOR = "generator"
-"""What stands in the place of a model in records about generated rows."""
+"""Takes the place of a model in records about generated rows."""
 
 Reading = Literal["as_published", "corrected"]
 """The paper's locations and the shared script's ranks, or levels at one horizon and better ranks."""
-
-ECD: dict[Reading, str] = {"as_published": "ecd", "corrected": "ecd_1000"}
 
 AVERAGE_METRICS: dict[str, str] = {
     "Acc loss": "accuracy",
@@ -81,36 +101,84 @@ AVERAGE_METRICS: dict[str, str] = {
     "SPD": "statistical_parity_difference",
     "DI": "disparate_impact",
 }
+_DIFFERENCES = {"ACD": "acd", "CVaR": "cvar", "ECD": "ecd", "ECD 1000": "ecd_1000"}
+_QUALITIES = {"FID": "fid", "KL-D": "kl", "LG-D": "detection", "F1 loss": "f1_loss"}
+_OF_GROUP = [
+    *("cd_rows", "gev_location", "gev_scale", "gev_shape", "gev_error", "tail_threshold"),
+    *("gpd_scale", "gpd_shape", "gpd_low", "gpd_high", "tail_distinct", "tail_horizon"),
+    *("cv_raw", "cv_residual", "level_1000"),
+]
+_OUTCOMES = {-1: "win", 0: "tie", 1: "loss"}
 
-_SIDES = {1: "privileged", 2: "unprivileged"}
-_OF_SIDE = {
-    "N": "cd_rows",
-    "mu": "gev_location",
-    "sigma": "gev_scale",
-    "xi": "gev_shape",
-    "+/-": "gev_error",
-    "tau": "tail_threshold",
-    "scale": "gpd_scale",
-    "shape": "gpd_shape",
-    "low": "gpd_low",
-    "high": "gpd_high",
-    "distinct": "tail_distinct",
-    "largest": "cd_max",
-    "CV": "cv_raw",
-    "residual CV": "cv_residual",
-    "B": "tail_horizon",
-    **{f"level {m}": f"level_{m}" for m in (500, 1000, 2000)},
-}
+# ---------------------------------------------------------------------- what is printed
+
+_LABELS = {"table1": 2, "table3": 2, "table4_cases": 2, "table4_groups": 3, "tables5_to_7": 3}
+
+
+def printed(table: str) -> pd.DataFrame:
+    """Return a printed table, as text.
+
+    Examples
+    --------
+    >>> printed("table4_cases").loc[("lr", "adult sex")].to_dict()
+    {'ACD': '.06', 'CVaR': '.22', 'ECD': '.07'}
+    """
+    return read_printed(__file__, table, index=_LABELS[table])
+
+
+def two_decimals(value: Any) -> str:
+    """Write a number with two decimals, anything else as it is.
+
+    Examples
+    --------
+    >>> [two_decimals(value) for value in (-0.001, 0.125, float("nan"), 310, "III")]
+    ['0.00', '0.12', '', '310', 'III']
+    """
+    if isinstance(value, float | np.floating):
+        # a minus before nothing would be a cell of its own
+        return "" if value != value else f"{value:.2f}".replace("-0.00", "0.00")
+    return "" if value is None or value is pd.NA else str(value)
+
+
+def printed_two(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return printed numbers with two decimals, so that .1 and .10 are equal; words stay."""
+
+    def write(cell: str) -> str:
+        try:
+            return two_decimals(float(cell))
+        except ValueError:
+            return "0.00" if cell == "e" else cell
+
+    return frame.map(write)
+
+
+def printed_results() -> Results:
+    """Return the numbers of the printed tables, as the claims are counted on them.
+
+    Examples
+    --------
+    >>> results = printed_results()
+    >>> results.types.value_counts().to_dict()
+    {'III': 62, 'I': 14, 'II': 4}
+    """
+    groups = printed("table4_groups")
+    location = groups["mu"].astype(float).unstack("group")  # noqa: PD010
+    cases = printed("table4_cases").astype(float)
+    cases["locations"] = location["2"] - location["1"]
+    mitigated = printed("tables5_to_7").replace("NV", np.nan).astype(float)
+    return Results(cases, groups["type"], mitigated, None, printed("table3").astype(float))
+
+
+# ---------------------------------------------------------------------- what was run
 
 
 def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Give the ok runs of the paper's tasks, one row each, with ``task`` and the metrics asked for.
+    """Return the runs of the paper's tasks that are ok, one per row, with ``task`` and the metrics.
 
     Rows are in the order of the paper: models, tasks, methods, repeats.
     """
     table = wide(one_study(_models(frame)), metrics)
-    places = zip(table["dataset"].astype(str), table["attributes"].astype(str), strict=True)
-    table["task"] = pd.Categorical([task_of(*place) for place in places], [*TASKS])
+    table["task"] = pd.Categorical(_tasks(table), [*TASKS])
     table["model"] = pd.Categorical(table["model"].astype(str), MODELS)
     table["method"] = pd.Categorical(_labels(table["mitigator"]), [ORIGINAL, *METHODS])
     table = table.dropna(subset=["task", "model", "method"])
@@ -122,27 +190,27 @@ def runs_of(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     return table.sort_values(["model", "task", "method", "repeat"], ignore_index=True)
 
 
-def _labels(mitigators: pd.Series) -> list[str | None]:
-    """Give the paper's labels; ``minimax(rounds=2000)`` is MiniMax, but not beside another."""
-    known = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
-    written = mitigators.astype(str)
-    found = {name: known.get(base_name(name)) for name in written.unique()}
-    for label in known.values():
-        several = [name for name, mine in found.items() if mine == label]
-        if len(several) > 1:
-            raise InputError(
-                f"A table has one variant of a method; the frame holds {listed(several)}: choose "
-                f"one of them."
-            )
-    return [found[name] for name in written]
-
-
 def _models(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[(frame["model"] != GENERATOR).to_numpy()]
 
 
+def _labels(mitigators: pd.Series) -> list[str | None]:
+    """Return the paper's labels; ``minimax(rounds=2000)`` is MiniMax, but not beside another."""
+    known = {name: label for label, name in METHODS.items()} | {ORIGINAL: ORIGINAL}
+    written = mitigators.astype(str)
+    labels = {name: known.get(base_name(name)) for name in written.unique()}
+    for label in known.values():
+        variants = [name for name, own in labels.items() if own == label]
+        if len(variants) > 1:
+            raise InputError(
+                f"A table has one variant of a method; the frame holds {listed(variants)}: choose "
+                f"one of them."
+            )
+    return [labels[name] for name in written]
+
+
 def task_of(dataset: str, attributes: str) -> str | None:
-    """Give the paper's name of a task, wherever its files lie; None for another.
+    """Return the paper's name of a task, wherever its files are; None for another.
 
     Examples
     --------
@@ -151,135 +219,121 @@ def task_of(dataset: str, attributes: str) -> str | None:
     """
     name, options = parse_name(dataset)
     options.pop("path", None)
-    places = {place: task for task, place in TASKS.items()}
-    return places.get((format_name(name, options), attributes))
+    place = (format_name(name, options), attributes)
+    return next((task for task, known in TASKS.items() if known == place), None)
+
+
+def _tasks(table: pd.DataFrame) -> list[str | None]:
+    places = table[["dataset", "attributes"]].astype(str)
+    return [task_of(*place) for place in places.itertuples(index=False)]
 
 
 def _means(table: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
     # a location that is undefined in some run has no mean over all runs
-    keys = [table[name].astype(str) for name in by]
-    known = table[[*columns]].notna().groupby(keys).all()
-    means = table[[*columns]].groupby(keys).mean().where(known)
-    order = pd.MultiIndex.from_frame(table[[*by]].astype(str).drop_duplicates())
-    return means.reindex(order)
+    grouped = table[[*columns]].groupby([table[name].astype(str) for name in by], sort=False)
+    return grouped.mean().where(grouped.count().eq(grouped.size(), axis=0))
 
 
-def groups_of(frame: pd.DataFrame, method: str = ORIGINAL) -> pd.DataFrame:
-    """Give the tails by (model, task, group): medians over the repeats, and the types.
+def groups_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the original models' tails by (model, task, group): medians over the repeats, and types.
 
-    Medians, because a shape has no mean worth the name; ``type`` is the paper's rule on the shape
-    of its law, ``evidence`` ours on the limits of the shape of the peaks.
+    Medians, because a mean of shapes says little; ``type`` is the paper's rule on the shape of its
+    law, ``evidence`` ours on the limits of the shape of the peaks.
     """
-    names = [f"{metric}_{side}" for metric in _OF_SIDE.values() for side in _SIDES.values()]
-    table = runs_of(frame, names)
-    table = table[table["method"] == method]
+    table = runs_of(frame, [f"{metric}_{side}" for side in SIDES for metric in _OF_GROUP])
+    cases = table[table["method"] == ORIGINAL].groupby(["model", "task"], observed=True)
     parts = []
-    for number, side in _SIDES.items():
-        part = table.groupby(["model", "task"], observed=True)[
-            [f"{metric}_{side}" for metric in _OF_SIDE.values()]
-        ].median()
-        part.columns = pd.Index([*_OF_SIDE])
-        parts.append(part.assign(group=number).set_index("group", append=True))
+    for number, side in enumerate(SIDES, 1):
+        part = cases[[f"{metric}_{side}" for metric in _OF_GROUP]].median()
+        part = part.set_axis(_OF_GROUP, axis=1).assign(group=number)
+        parts.append(part.set_index("group", append=True))
     out = pd.concat(parts).sort_index()
-    out["type"] = [published_type(shape) or "none" for shape in out["xi"]]
-    out["evidence"] = [
-        _evidence(low, high) for low, high in zip(out["low"], out["high"], strict=True)
-    ]
+    out["type"] = [published_type(shape) or "none" for shape in out["gev_shape"]]
+    out["evidence"] = type_by_limits(out["gpd_low"], out["gpd_high"])
+    out["gpd_error"] = (out["gpd_high"] - out["gpd_low"]) / 2
     return out
 
 
-def _evidence(low: float, high: float) -> str:
-    if low != low or high != high:
-        return "none"
-    return "III" if high < 0 else "II" if low > 0 else "I"
+def type_by_limits(low: ArrayLike, high: ArrayLike) -> NDArray[np.str_]:
+    """Return the type of tails by the limits of their shape; ``none`` where there are none.
+
+    Examples
+    --------
+    >>> type_by_limits([-0.3, -0.1, 0.2, np.nan], [-0.1, 0.1, 0.4, np.nan]).tolist()
+    ['III', 'I', 'II', 'none']
+    """
+    low, high = np.asarray(low), np.asarray(high)
+    undefined = np.isnan(low) | np.isnan(high)
+    return np.select([undefined, high < 0, low > 0], ["none", "III", "II"], "I")
 
 
 def cases_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Give ACD, CVaR, ECD and the same at one horizon by (model, task), means over the repeats."""
-    names = {"ACD": "acd", "CVaR": "cvar", "ECD": "ecd", "ECD 1000": "ecd_1000"}
-    table = runs_of(frame, [*names.values()])
-    table = table[table["method"] == ORIGINAL].rename(columns={v: k for k, v in names.items()})
-    out = _means(table, ["model", "task"], [*names])
-    out["locations"] = out["ECD"]
-    return out
+    """Return ACD, CVaR, ECD and ECD at one horizon by (model, task), means over the repeats."""
+    table = runs_of(frame, [*_DIFFERENCES.values()])
+    out = _means(table[table["method"] == ORIGINAL], ["model", "task"], [*_DIFFERENCES.values()])
+    return out.set_axis([*_DIFFERENCES], axis=1).assign(locations=out["ecd"])
 
 
-def _sizes(table: pd.DataFrame, ecd: str) -> pd.DataFrame:
-    """Give the numbers as Tables V to VII have them, run by run: all but accuracy as sizes."""
-    out = table[["method", "model", "task", "repeat"]].copy()
-    for label, metric in AVERAGE_METRICS.items():
-        values = table[metric]
-        out[label] = (1 - values).abs() if label == "DI" else values.abs()
-    out["ECD"] = table[ecd].abs()
-    before = out[out["method"] == ORIGINAL].set_index(["model", "task", "repeat"])["Acc loss"]
-    mine = pd.MultiIndex.from_frame(out[["model", "task", "repeat"]])
-    out["Acc loss"] = out["Acc loss"].to_numpy() - before.reindex(mine).to_numpy()
-    return out
+def _sizes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
+    """Return the numbers of Tables V to VII, run by run: all but accuracy as sizes."""
+    metrics = AVERAGE_METRICS | {"ECD": "ecd" if reading == "as_published" else "ecd_1000"}
+    table = runs_of(frame, [*metrics.values()])
+    table = table.rename(columns={metric: label for label, metric in metrics.items()})
+    table["DI"] = 1 - table["DI"]
+    labels = [label for label in metrics if label != "Acc loss"]
+    table[labels] = table[labels].abs()
+    case = ["model", "task", "repeat"]
+    before = table[table["method"] == ORIGINAL].set_index(case)["Acc loss"]
+    table["Acc loss"] -= before.reindex(pd.MultiIndex.from_frame(table[case])).to_numpy()
+    return table
 
 
 def mitigated_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
-    """Give Tables V to VII by (method, model, task): means over the repeats of the sizes."""
-    ecd = ECD[reading]
-    table = _sizes(runs_of(frame, [*AVERAGE_METRICS.values(), ecd]), ecd)
-    return _means(table, ["method", "model", "task"], [*AVERAGE_METRICS, "ECD"])
+    """Return Tables V to VII by (method, model, task): means over the repeats of the sizes."""
+    by = ["method", "model", "task"]
+    return _means(_sizes_of(frame, reading), by, [*AVERAGE_METRICS, "ECD"])
 
 
 def outcomes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame | None:
-    """Give win, tie or loss against the original model by (method, model, task) and metric.
+    """Return win, tie or loss against the original model by (method, model, task) and metric.
 
     All methods of a case and the original are ranked by Scott-Knott over their runs, with Cliff's
     delta and a bootstrap, as the shared script does or corrected. None where no case has two runs
     of anything.
     """
-    ecd = ECD[reading]
-    table = _sizes(runs_of(frame, [*AVERAGE_METRICS.values(), ecd]), ecd)
-    metrics = [m for m in [*AVERAGE_METRICS, "ECD"] if m != "Acc loss"]
+    metrics = [*AVERAGE_METRICS, "ECD"][1:]
     rows: dict[tuple[str, str, str], dict[str, str]] = {}
-    for (model, task), part in table.groupby(["model", "task"], observed=True):
+    for (model, task), case in _sizes_of(frame, reading).groupby(["model", "task"], observed=True):
         for metric in metrics:
-            samples = {
-                str(name): runs[metric].dropna().to_numpy()
-                for name, runs in part.groupby("method", observed=True)
-            }
-            for method, word in _against(samples, reading).items():
-                rows.setdefault((method, str(model), str(task)), {})[metric] = word
+            by_method = case.dropna(subset=metric).groupby("method", observed=True)[metric]
+            runs = {str(m): v.to_numpy() for m, v in by_method if len(v) > 1}
+            if ORIGINAL not in runs or len(runs) < 2:
+                continue
+            ranks = scott_knott(runs, protocol=reading)
+            for method in [name for name in METHODS if name in runs]:
+                better = int(np.sign(ranks[method] - ranks[ORIGINAL]))
+                rows.setdefault((method, model, task), {})[metric] = _OUTCOMES[better]
     if not rows:
         return None
     index = pd.MultiIndex.from_tuples([*rows], names=["method", "model", "task"])
     return pd.DataFrame([*rows.values()], index=index, columns=pd.Index(metrics))
 
 
-def _against(samples: Mapping[str, Floats], reading: Reading) -> dict[str, str]:
-    """Rank samples where smaller is better, and say who is better than the original."""
-    told = {name: runs for name, runs in samples.items() if len(runs) > 1}
-    if ORIGINAL not in told or len(told) < 2:
-        return {}
-    ranks = scott_knott(told, protocol=reading)
-    mine = ranks[ORIGINAL]
-    return {
-        name: "tie" if ranks[name] == mine else "win" if ranks[name] < mine else "loss"
-        for name in told
-        if name != ORIGINAL
-    }
-
-
 def qualities_of(frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Give the quality of generators by (dataset, generator); None where the frame has none."""
+    """Return the quality of generators by (dataset, generator); None where the frame has none."""
     part = frame[(frame["model"] == GENERATOR).to_numpy()]
     if not len(part):
         return None
-    names = {"FID": "fid", "KL-D": "kl", "LG-D": "detection", "F1 loss": "f1_loss"}
-    table = wide(part, [*names.values()])
-    places = zip(table["dataset"].astype(str), table["attributes"].astype(str), strict=True)
-    table["dataset"] = [(task_of(*place) or place[0]).split()[0] for place in places]
-    table["generator"] = table["mitigator"].astype(str)
-    out = _means(table, ["dataset", "generator"], [*names.values()])
-    out.columns = pd.Index([*names])
-    return out
+    table = wide(part, [*_QUALITIES.values()])
+    names = zip(_tasks(table), table["dataset"].astype(str), strict=True)
+    table["dataset"] = [(task or dataset).split()[0] for task, dataset in names]
+    table["generator"] = table["mitigator"]
+    out = _means(table, ["dataset", "generator"], [*_QUALITIES.values()])
+    return out.set_axis([*_QUALITIES], axis=1)
 
 
 def results_of(frame: pd.DataFrame, reading: Reading) -> Results:
-    """Give what the claims are counted on from our runs."""
+    """Return what the claims are counted on from our runs."""
     own = _models(frame)
     if not len(own):
         return Results(generators=qualities_of(frame))
@@ -287,12 +341,11 @@ def results_of(frame: pd.DataFrame, reading: Reading) -> Results:
     cases = cases_of(own)
     if not published:
         cases["ECD"] = cases["locations"] = cases["ECD 1000"]
-    mitigated = mitigated_of(own, reading)
-    found = mitigated[mitigated.index.get_level_values("method") != ORIGINAL]
+    mitigated = mitigated_of(own, reading).drop(index=ORIGINAL, level="method", errors="ignore")
     return Results(
         cases=cases,
         types=groups_of(own)["type" if published else "evidence"],
-        mitigated=found if len(found) else None,
+        mitigated=mitigated if len(mitigated) else None,
         outcomes=outcomes_of(own, reading),
         generators=qualities_of(frame),
     )

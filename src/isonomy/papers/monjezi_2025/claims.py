@@ -1,26 +1,30 @@
-"""The counted claims of Monjezi et al. (2025): as printed, and as sentences of any set of results."""
+"""The counted claims of Monjezi et al. (2025): as printed, and recounted on any set of results.
 
-from collections.abc import Callable, Sequence
+``printed/claims.csv`` holds one claim per line: what the text says, and how to count it here
+(``count`` names the rule, ``of`` the metric or the types, then methods and models).
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["AVERAGE", "PUBLISHED", "Results", "TAIL", "sentences"]
+from isonomy.papers.printed import read_printed
 
-AVERAGE = ("EG", "STEALTH", "MAAT", "Fair-SMOTE")
-"""The methods that look at averages, in the order in which the paper's text names them."""
-
-TAIL = ("ECD-Fair", "MiniMax")
-"""The methods that look at the tail."""
+__all__ = ["Results", "claims", "sentences"]
 
 LIMIT = 0.05
+"""A difference of this size or more is discrimination, in the paper's counts."""
+
+_NOT_RUN = "not yet run"
 _UNKNOWN = "cannot be told without several runs of each case"
 
 
 @dataclass(frozen=True)
 class Results:
-    """What the claims are counted on; numbers, undefined as NaN, None where there are none.
+    """What the claims are counted on; undefined numbers are NaN, a table that is missing is None.
 
     Attributes
     ----------
@@ -44,154 +48,101 @@ class Results:
     generators: pd.DataFrame | None = None
 
 
-PUBLISHED: dict[str, str] = {
-    "RQ1 best values": "KL-D as high as 0.98, FID as low as 0.008",
-    "RQ1 Compas": "CTGAN stands out with a KL-D of 0.98",
-    "RQ1 Adult": "TVAE is better by all four metrics",
-    "RQ2 type III": "62 of 80 (78%)",
-    "RQ2 type I": "14 of 80 (18%)",
-    "RQ2 guarantees": "76 of 80 (95%)",
-    "RQ2 ECD": "discrimination in 19 of 40 cases (48%)",
-    "RQ2 ACD": "discrimination in 10 of 40 cases (25%)",
-    "RQ2 ECD above ACD": "significantly in 13 of 40 cases (33%); 25% in the introduction",
-    "RQ2 CVaR": "18 of 40 cases of discrimination against the unprivileged missed by CVaR",
-    "RQ3 AOD wins": "EG 19, STEALTH 14, MAAT 6, Fair-SMOTE 4 of 40",
-    "RQ3 mean AOD": "EG 0.03, STEALTH 0.07, MAAT 0.07, Fair-SMOTE 0.08",
-    "RQ3 AOD at most .05": "EG 32, STEALTH 22, MAAT 22, Fair-SMOTE 9 of 40",
-    "RQ3 ECD wins": "EG 15, STEALTH 31, MAAT 12, Fair-SMOTE 9 of 40",
-    "RQ3 mean ECD": "EG 0.20, STEALTH 0.04, MAAT 0.08, Fair-SMOTE 0.12",
-    "RQ3 ECD at most .05": "EG 11, STEALTH 32, MAAT 15, Fair-SMOTE 9 of 40",
-    "RQ3 average kept": "AOD preserved or improved in 63% of cases, STEALTH 65%",
-    "RQ3 tail worse": "ECD increased in 35% of cases, STEALTH 10%",
-    "RQ4 ECD wins": "ECD-Fair 18, MiniMax 10, STEALTH 16 of 20",
-    "RQ4 AOD wins": "ECD-Fair 9, MiniMax 5, STEALTH 8 of 20",
-    "RQ4 EOD wins": "ECD-Fair 10, MiniMax 7, STEALTH 6 of 20",
-    "RQ4 mean AOD": "ECD-Fair 0.04",
-    "RQ4 mean ECD": "ECD-Fair 0.03",
-    "RQ4 AOD at most .05": "ECD-Fair 15 of 20",
-    "RQ4 ECD at most .05": "ECD-Fair 18 of 20",
-    "RQ4 tail worse": "ECD-Fair 0, MiniMax 30% (abstract), STEALTH 2 of 20",
-}
-"""What the text says, by claim."""
+def claims() -> pd.DataFrame:
+    """Return the claims as printed, with the rules for counting them."""
+    return read_printed(__file__, "claims")
 
 
 def sentences(results: Results) -> dict[str, str]:
-    """Say every claim of the paper with the numbers of these results.
+    """Return every claim of the paper, recounted on these results.
 
     Examples
     --------
-    >>> told = sentences(Results(types=pd.Series(["III", "III", "I", "II"])))
-    >>> told["RQ2 guarantees"], told["RQ2 ECD"]
+    >>> recounted = sentences(Results(types=pd.Series(["III", "III", "I", "II"])))
+    >>> recounted["RQ2 guarantees"], recounted["RQ2 ECD"]
     ('3 of 4 (75%)', 'not yet run')
     """
-    made: dict[str, Callable[[Results], str]] = {
-        "RQ1 best values": _best_values,
-        "RQ1 Compas": _compas,
-        "RQ1 Adult": _adult,
-        "RQ2 type III": lambda r: _types(r, "III"),
-        "RQ2 type I": lambda r: _types(r, "I"),
-        "RQ2 guarantees": lambda r: _types(r, "I", "III"),
-        "RQ2 ECD": _ecd,
-        "RQ2 ACD": _acd,
-        "RQ2 ECD above ACD": _above_acd,
-        "RQ2 CVaR": _missed,
-        "RQ3 AOD wins": lambda r: _wins(r, "AOD", AVERAGE),
-        "RQ3 mean AOD": lambda r: _mean(r, "AOD", AVERAGE),
-        "RQ3 AOD at most .05": lambda r: _small(r, "AOD", AVERAGE),
-        "RQ3 ECD wins": lambda r: _wins(r, "ECD", AVERAGE),
-        "RQ3 mean ECD": lambda r: _mean(r, "ECD", AVERAGE),
-        "RQ3 ECD at most .05": lambda r: _small(r, "ECD", AVERAGE),
-        "RQ3 average kept": _kept,
-        "RQ3 tail worse": lambda r: _worse(r, AVERAGE),
-        "RQ4 ECD wins": lambda r: _wins(r, "ECD", (*TAIL, "STEALTH"), ("dnn", "lr")),
-        "RQ4 AOD wins": lambda r: _wins(r, "AOD", (*TAIL, "STEALTH"), ("dnn", "lr")),
-        "RQ4 EOD wins": lambda r: _wins(r, "EOD", (*TAIL, "STEALTH"), ("dnn", "lr")),
-        "RQ4 mean AOD": lambda r: _mean(r, "AOD", TAIL),
-        "RQ4 mean ECD": lambda r: _mean(r, "ECD", TAIL),
-        "RQ4 AOD at most .05": lambda r: _small(r, "AOD", TAIL),
-        "RQ4 ECD at most .05": lambda r: _small(r, "ECD", TAIL),
-        "RQ4 tail worse": lambda r: _worse(r, (*TAIL, "STEALTH"), ("dnn", "lr")),
-    }
-    return {claim: make(results) for claim, make in made.items()}
+    said = {}
+    for name, claim in claims().iterrows():
+        source, count = _RULES[claim["count"]]
+        table = getattr(results, source)
+        if table is not None:
+            said[str(name)] = count(table, claim)
+        elif source == "outcomes" and results.mitigated is not None:
+            said[str(name)] = _larger(results, claim) if claim["count"] == "worse" else _UNKNOWN
+        else:
+            said[str(name)] = _NOT_RUN
+    return said
 
 
-_NOT_RUN = "not yet run"
+# ---------------------------------------------------------------------- RQ1
 
 
-def _share(part: int, of: int) -> str:
-    return f"{part} of {of} ({part / of:.0%})" if of else _NOT_RUN
-
-
-def _reaches(values: pd.Series) -> pd.Series:
-    """Say where a difference reaches the paper's limit; printed decimals must not part by a bit."""
-    return values.round(6) >= LIMIT
-
-
-def _best_values(r: Results) -> str:
-    if r.generators is None:
+def _best_values(table: pd.DataFrame, claim: Any) -> str:
+    learned = table.drop(index="independent", level="generator", errors="ignore")
+    if learned.empty:
         return _NOT_RUN
-    made = r.generators.drop(index="independent", level="generator", errors="ignore")
-    if made.empty:
-        return _NOT_RUN
-    kl, fid = made["KL-D"].sort_values(), made["FID"].sort_values()
+    kl, fid = learned["KL-D"].sort_values(), learned["FID"].sort_values()
     return (
         f"KL-D as high as {kl.iloc[-1]:.2f} ({' '.join(kl.index[-1][::-1])}), "
         f"FID as low as {fid.iloc[0]:.2f} ({' '.join(fid.index[0][::-1])})"
     )
 
 
-def _compas(r: Results) -> str:
-    if r.generators is None or ("compas", "ctgan") not in r.generators.index:
+def _compas(table: pd.DataFrame, claim: Any) -> str:
+    if ("compas", "ctgan") not in table.index:
         return _NOT_RUN
-    return f"CTGAN has a KL-D of {r.generators['KL-D'][('compas', 'ctgan')]:.2f}"
+    return f"CTGAN has a KL-D of {table['KL-D'][('compas', 'ctgan')]:.2f}"
 
 
-def _adult(r: Results) -> str:
-    wanted = [("adult", "ctgan"), ("adult", "tvae")]
-    if r.generators is None or not set(wanted) <= set(r.generators.index):
+def _adult(table: pd.DataFrame, claim: Any) -> str:
+    rows = [("adult", "ctgan"), ("adult", "tvae")]
+    if not set(rows) <= set(table.index):
         return _NOT_RUN
-    ctgan, tvae = r.generators.loc[wanted].to_numpy(dtype=float)
-    small = [name in ("FID", "F1 loss") for name in r.generators.columns]
-    won = np.where(small, tvae < ctgan, tvae > ctgan)
-    better = [str(name) for name in r.generators.columns[won]]
-    return f"TVAE is better by {len(better)} of 4 ({', '.join(sorted(better))})"
+    ctgan, tvae = table.loc[rows].to_numpy(dtype=float)
+    smaller_is_better = table.columns.isin(["FID", "F1 loss"])
+    better = table.columns[np.where(smaller_is_better, tvae < ctgan, tvae > ctgan)]
+    return f"TVAE is better by {len(better)} of 4 ({', '.join(sorted(map(str, better)))})"
 
 
-def _types(r: Results, *kinds: str) -> str:
-    if r.types is None:
-        return _NOT_RUN
-    return _share(int(r.types.isin(kinds).sum()), len(r.types))
+# ---------------------------------------------------------------------- RQ2
 
 
-def _ecd(r: Results) -> str:
-    if r.cases is None:
-        return _NOT_RUN
-    column, located = r.cases["ECD"].dropna(), r.cases["locations"].dropna()
-    said = f"discrimination in {_share(int(_reaches(column).sum()), len(column))}"
-    count, sizes = int(_reaches(located).sum()), int(_reaches(located.abs()).sum())
-    if count != int(_reaches(column).sum()) or sizes != count:
-        said += f"; {count} by the locations, {sizes} in size"
+def _reaches(values: pd.Series) -> pd.Series:
+    """Return where a difference reaches the paper's limit, whatever its last bit is."""
+    return values.round(6) >= LIMIT
+
+
+def _share(flags: pd.Series) -> str:
+    return f"{_part(flags)} ({flags.mean():.0%})" if len(flags) else _NOT_RUN
+
+
+def _part(flags: pd.Series) -> str:
+    return f"{int(flags.sum())} of {len(flags)}"
+
+
+def _types(types: pd.Series, claim: Any) -> str:
+    return _share(types.isin(claim["of"].split(";")))
+
+
+def _discrimination(cases: pd.DataFrame, claim: Any) -> str:
+    flags = _reaches(cases[claim["of"]].dropna())
+    said = f"discrimination in {_share(flags)}"
+    if claim["of"] == "ECD":
+        located = cases["locations"].dropna()
+        count, sizes = int(_reaches(located).sum()), int(_reaches(located.abs()).sum())
+        if count != flags.sum() or sizes != count:
+            said += f"; {count} by the locations, {sizes} in size"
     return said
 
 
-def _acd(r: Results) -> str:
-    if r.cases is None:
-        return _NOT_RUN
-    column = r.cases["ACD"].dropna()
-    return f"discrimination in {_share(int(_reaches(column).sum()), len(column))}"
+def _above(cases: pd.DataFrame, claim: Any) -> str:
+    gap = (cases["ECD"] - cases[claim["of"]]).dropna()
+    return f"by {LIMIT} or more in {_share(_reaches(gap))}"
 
 
-def _above_acd(r: Results) -> str:
-    if r.cases is None:
-        return _NOT_RUN
-    gap = (r.cases["ECD"] - r.cases["ACD"]).dropna()
-    return f"by {LIMIT} or more in {_share(int(_reaches(gap).sum()), len(gap))}"
-
-
-def _missed(r: Results) -> str:
-    if r.cases is None:
-        return _NOT_RUN
-    known = r.cases[["ECD", "CVaR"]].dropna()
+def _missed(cases: pd.DataFrame, claim: Any) -> str:
+    known = cases[["ECD", "CVaR"]].dropna()
     found = known[_reaches(known["ECD"])]
     beyond = int(_reaches(found["ECD"] - found["CVaR"]).sum())
     silent = int((~_reaches(found["CVaR"])).sum())
@@ -201,81 +152,79 @@ def _missed(r: Results) -> str:
     )
 
 
-def _of(frame: pd.DataFrame | None, method: str, models: Sequence[str] | None) -> pd.DataFrame:
-    if frame is None or method not in frame.index.get_level_values("method"):
-        return pd.DataFrame(columns=["AOD", "EOD", "ECD"])
-    keep = frame.index.get_level_values("method") == method
-    if models is not None:
-        keep &= frame.index.get_level_values("model").isin(models)
-    return frame[keep].droplevel("method")
+# ---------------------------------------------------------------------- RQ3 and RQ4
 
 
-def _each(methods: Sequence[str], say: Callable[[str], str]) -> str:
-    told = [f"{method} {said}" for method in methods if (said := say(method))]
-    return ", ".join(told) if told else _NOT_RUN
+def _values(table: pd.DataFrame, claim: Any) -> pd.Series:
+    """Return the defined values of a claim's metric, of its methods and models."""
+    rows = table.index.get_level_values("method").isin(claim["methods"].split(";"))
+    if claim["models"]:
+        rows &= table.index.get_level_values("model").isin(claim["models"].split(";"))
+    return table.loc[rows, claim["of"]].dropna()
 
 
-def _mean(r: Results, metric: str, methods: Sequence[str]) -> str:
-    def say(method: str) -> str:
-        values = _of(r.mitigated, method, None)[metric].dropna().abs()
-        return f"{values.mean():.3f}" if len(values) else ""
-
-    return _each(methods, say)
+def _by_method(values: pd.Series, claim: Any, write: Callable[[pd.Series], str]) -> str:
+    parts = {str(method): part for method, part in values.groupby(level="method")}
+    written = [f"{m} {write(parts[m])}" for m in claim["methods"].split(";") if m in parts]
+    return ", ".join(written) or _NOT_RUN
 
 
-def _small(r: Results, metric: str, methods: Sequence[str]) -> str:
-    def say(method: str) -> str:
-        values = _of(r.mitigated, method, None)[metric].dropna().abs()
-        return f"{int((values.round(6) <= LIMIT).sum())} of {len(values)}" if len(values) else ""
-
-    return _each(methods, say)
+def _mean(table: pd.DataFrame, claim: Any) -> str:
+    return _by_method(_values(table, claim).abs(), claim, lambda sizes: f"{sizes.mean():.3f}")
 
 
-def _wins(
-    r: Results, metric: str, methods: Sequence[str], models: Sequence[str] | None = None
-) -> str:
-    if r.outcomes is None:
-        return _UNKNOWN if r.mitigated is not None else _NOT_RUN
-
-    def say(method: str) -> str:
-        words = _of(r.outcomes, method, models)[metric].dropna()
-        return f"{int((words == 'win').sum())} of {len(words)}" if len(words) else ""
-
-    return _each(methods, say)
+def _small(table: pd.DataFrame, claim: Any) -> str:
+    return _by_method(_values(table, claim).abs().round(6) <= LIMIT, claim, _part)
 
 
-def _kept(r: Results) -> str:
-    if r.outcomes is None:
-        return _UNKNOWN if r.mitigated is not None else _NOT_RUN
-    words = pd.concat([_of(r.outcomes, method, None)["AOD"].dropna() for method in AVERAGE])
-    kept = words.isin(["win", "tie"])
-    stealth = _of(r.outcomes, "STEALTH", None)["AOD"].dropna().isin(["win", "tie"])
+def _wins(outcomes: pd.DataFrame, claim: Any) -> str:
+    return _by_method(_values(outcomes, claim) == "win", claim, _part)
+
+
+def _kept(outcomes: pd.DataFrame, claim: Any) -> str:
+    kept = _values(outcomes, claim).isin(["win", "tie"])
     if not len(kept):
         return _NOT_RUN
+    stealth = kept[kept.index.get_level_values("method") == "STEALTH"]
     own = f", STEALTH {stealth.mean():.0%}" if len(stealth) else ""
     return f"AOD preserved or improved in {kept.mean():.0%} of {len(kept)} cases{own}"
 
 
-def _worse(r: Results, methods: Sequence[str], models: Sequence[str] | None = None) -> str:
-    """Count losses in ECD, or, where only values are known, sizes above the original's."""
-    if r.outcomes is not None:
-        words = {m: _of(r.outcomes, m, models)["ECD"].dropna() == "loss" for m in methods}
-        told = {m: w for m, w in words.items() if len(w)}
-        return _counted(told, "") if told else _NOT_RUN
-    if r.mitigated is None or r.cases is None:
-        return _NOT_RUN
-    before = r.cases["locations"].abs().round(6)
-    more = {}
-    for method in methods:
-        after = _of(r.mitigated, method, models)["ECD"].dropna().abs().round(6)
-        if len(after):
-            more[method] = after > before.reindex(after.index)
-    if not more:
-        return _NOT_RUN
-    return _counted(more, "; larger than the original's by any amount, no test")
+def _worse(outcomes: pd.DataFrame, claim: Any) -> str:
+    return _increased(_values(outcomes, claim) == "loss", claim)
 
 
-def _counted(flags: dict[str, pd.Series], ending: str) -> str:
-    every = pd.concat([*flags.values()])
-    each = ", ".join(f"{m} {int(f.sum())} of {len(f)}" for m, f in flags.items())
-    return f"ECD increased in {every.mean():.0%} of {len(every)} cases ({each}){ending}"
+def _larger(results: Results, claim: Any) -> str:
+    """Count ECDs larger than the original's, where only values are known and no outcomes."""
+    if results.mitigated is None or results.cases is None:
+        return _NOT_RUN
+    after = _values(results.mitigated, claim).abs().round(6)
+    before = results.cases["locations"].abs().round(6).reindex(after.droplevel("method").index)
+    said = _increased(after > before.to_numpy(), claim)
+    return (
+        said if said == _NOT_RUN else f"{said}; larger than the original's by any amount, no test"
+    )
+
+
+def _increased(flags: pd.Series, claim: Any) -> str:
+    if not len(flags):
+        return _NOT_RUN
+    by_method = _by_method(flags, claim, _part)
+    return f"ECD increased in {flags.mean():.0%} of {len(flags)} cases ({by_method})"
+
+
+_RULES: Mapping[str, tuple[str, Callable[[Any, Any], str]]] = {
+    "best_values": ("generators", _best_values),
+    "compas": ("generators", _compas),
+    "adult": ("generators", _adult),
+    "types": ("types", _types),
+    "discrimination": ("cases", _discrimination),
+    "above": ("cases", _above),
+    "missed": ("cases", _missed),
+    "mean": ("mitigated", _mean),
+    "small": ("mitigated", _small),
+    "wins": ("outcomes", _wins),
+    "kept": ("outcomes", _kept),
+    "worse": ("outcomes", _worse),
+}
+"""What each rule counts on, a field of Results, and the function that counts."""

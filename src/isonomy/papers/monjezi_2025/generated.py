@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,14 @@ from isonomy.data import encode, load, make_splits
 from isonomy.errors import InputError, IsonomyError
 from isonomy.generators.base import make_generator
 from isonomy.generators.quality import mds_points, quality
-from isonomy.papers.monjezi_2025 import printed
-from isonomy.papers.monjezi_2025.cases import GENERATOR, TASKS, qualities_of
-from isonomy.papers.monjezi_2025.printed import printed_two, two_decimals
+from isonomy.papers.monjezi_2025.cases import (
+    GENERATOR,
+    TASKS,
+    printed,
+    printed_two,
+    qualities_of,
+    two_decimals,
+)
 from isonomy.papers.table import PaperTable
 from isonomy.store.record import Record
 
@@ -29,22 +35,27 @@ LABEL = "label"
 POINTS = 150
 """Rows of each kind that Figure 3 shows."""
 _PICTURED = "compas"
+_POINT = r"^mds_(?P<source>[a-z]+)_(?P<axis>[xy])_(?P<number>[0-9]+)$"
+_NONE = (
+    "The frame must hold {}; it holds none: run "
+    "isonomy.papers.monjezi_2025.tables.run_generators(store) first."
+)
 
 
 def run_generators(store: "Store", **options: Any) -> int:
-    """Fit generators, measure what they draw and put the records into a store.
+    """Fit generators, measure the rows they draw and store the records.
 
     Parameters
     ----------
     store : Store
-        The store of the study; what it holds already is not run again.
+        The store of the study; what it already holds is not run again.
     **options
-        Of :func:`generator_records`.
+        Options of :func:`generator_records`.
 
     Returns
     -------
     int
-        How many records were added.
+        The number of records added.
     """
     done = store.keys(status="ok")
     added = 0
@@ -67,7 +78,7 @@ def generator_records(
 ) -> Iterator[Record]:
     """Fit generators to the training rows of tasks and measure the rows they draw.
 
-    Features and label are generated together, as many rows as were learnt from; the F1 loss is
+    Features and label are generated together, as many rows as were learned from; the F1 loss is
     measured on the test rows. On Compas the first repeat keeps points for Figure 3.
 
     Parameters
@@ -75,17 +86,18 @@ def generator_records(
     tasks : sequence of str, optional
         By the paper's names, such as ``"adult sex"``; by default one for each dataset.
     generators : sequence of str
-        Names in ``isonomy.generators.base``; ``tvae`` and ``ctgan`` need the extra torch.
+        Names of :func:`isonomy.generators.make_generator`; ``tvae`` and
+        ``ctgan`` need the extra torch.
     repeats : int
-        Splits.
+        The number of splits.
     most : int, optional
         The most training rows to learn from.
     study : str
-        What the records say.
+        The study that the records name.
     known : set of str
-        Keys of records that need not be made again.
+        Keys of records that are not made again.
     **parameters
-        Of every generator that has them, such as ``n_epochs=50``.
+        Parameters of every generator that has them, such as ``n_epochs=50``.
 
     Examples
     --------
@@ -94,38 +106,25 @@ def generator_records(
     ('ok', ['detection', 'f1_loss', 'fid', 'kl'])
     """
     if tasks is None:
-        first = {task.split()[0]: task for task in reversed(TASKS)}
-        tasks = [task for task in TASKS if task in first.values()]
+        tasks = [*{task.split()[0]: task for task in reversed(TASKS)}.values()][::-1]
     known_parameters = {p for name in generators for p in make_generator(name).get_params()}
     for parameter in parameters:
         if parameter not in known_parameters:
             raise unknown_name("parameter of a generator", parameter, sorted(known_parameters))
-    for task in tasks:
+    for task, repeat, name in product(tasks, range(repeats), generators):
         dataset, attribute = TASKS[task]
-        for repeat in range(repeats):
-            for name in generators:
-                told = [study, dataset, attribute, name, repeat, most, sorted(parameters.items())]
-                key = hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:32]
-                if key in known:
-                    continue
-                metrics: dict[str, float] = {}
-                reason = ""
-                try:
-                    metrics = _measured(task, name, repeat, most, parameters)
-                except (IsonomyError, ImportError) as error:
-                    reason = " ".join(str(error).split())
-                yield Record(
-                    study,
-                    dataset,
-                    attribute,
-                    GENERATOR,
-                    name,
-                    repeat,
-                    metrics,
-                    "failed" if reason else "ok",
-                    reason,
-                    key=key,
-                )
+        spec = [study, dataset, attribute, name, repeat, most, sorted(parameters.items())]
+        key = hashlib.sha256(json.dumps(spec, default=str).encode()).hexdigest()[:32]
+        if key in known:
+            continue
+        metrics: dict[str, float] = {}
+        status, reason = "ok", ""
+        try:
+            metrics = _measured(task, name, repeat, most, parameters)
+        except (IsonomyError, ImportError) as error:
+            status, reason = "failed", " ".join(str(error).split())
+        which = (study, dataset, attribute, GENERATOR, name, repeat)
+        yield Record(*which, metrics, status, reason, key=key)
 
 
 def _measured(
@@ -140,69 +139,54 @@ def _measured(
     if most is not None:
         train = train.iloc[:most]
     generator = make_generator(name)
-    mine = {k: v for k, v in parameters.items() if k in generator.get_params()}
-    seed = {"random_state": repeat} if "random_state" in generator.get_params() else {}
-    generator.set_params(**mine, **seed).fit(train)
+    settings = {k: v for k, v in parameters.items() if k in generator.get_params()}
+    if "random_state" in generator.get_params():
+        settings["random_state"] = repeat
+    generator.set_params(**settings).fit(train)
     drawn = generator.sample(len(train), np.random.default_rng([repeat, len(train)]))
     found = quality(train, drawn, label=LABEL, test=test, favorable=1, random_state=repeat)
-    out = {key: float(value) for key, value in asdict(found).items()}
+    out = {metric: float(value) for metric, value in asdict(found).items()}
     if task.split()[0] == _PICTURED and repeat == 0:
         points = mds_points(train, drawn, n=POINTS, random_state=repeat)
         for source, part in points.groupby("source"):
-            for i, (x, y) in enumerate(zip(part["x"], part["y"], strict=True)):
-                out |= {f"mds_{source}_x_{i}": float(x), f"mds_{source}_y_{i}": float(y)}
+            for axis in ("x", "y"):
+                out |= {f"mds_{source}_{axis}_{i}": float(v) for i, v in enumerate(part[axis])}
     return out
 
 
 def table3(frame: pd.DataFrame) -> PaperTable:
-    """Give Table III: how near generated rows come to real ones.
+    """Return Table III: how close generated rows come to real ones.
 
     Needs records of generators: ``isonomy.papers.monjezi_2025.tables.run_generators``.
     """
     data = qualities_of(frame)
     if data is None:
-        raise InputError(
-            "The frame must hold records of generators; it holds none: run "
-            "isonomy.papers.monjezi_2025.tables.run_generators(store) first."
-        )
-    theirs = printed_two(printed.generators())
+        raise InputError(_NONE.format("records of generators"))
+    note = "The paper gives no features for FID; ours are ranges of 0 to 1 and 0/1 columns."
     return PaperTable(
         "table3",
         "Quality of generated rows",
         data,
         len(data),
         "generators on datasets",
-        ("The paper gives no features for FID; ours are ranges of 0 to 1 and 0/1 columns.",),
-        theirs,
+        (note,),
+        printed_two(printed("table3")),
         two_decimals,
     )
 
 
-def fig3(frame: pd.DataFrame, *, dataset: str = "compas") -> PaperTable:
-    """Give Figure 3: real and generated rows in the plane, by multidimensional scaling."""
-    part = frame[
-        (frame["model"] == GENERATOR).to_numpy() & (frame["dataset"] == dataset).to_numpy()
-    ]
-    names = part["metric"].astype(str)
-    part = part[names.str.startswith("mds_").to_numpy()]
-    if not len(part):
-        raise InputError(
-            f"The frame must hold points of generators on {dataset}; it holds none: run "
-            "isonomy.papers.monjezi_2025.tables.run_generators(store) first."
-        )
-    words = part["metric"].astype(str).str.split("_", expand=True)
-    table = pd.DataFrame(
-        {
-            "generator": part["mitigator"].astype(str),
-            "source": words[1],
-            "axis": words[2],
-            "number": words[3].astype(int),
-            "value": part["value"],
-        }
+def fig3(frame: pd.DataFrame, *, dataset: str = _PICTURED) -> PaperTable:
+    """Return Figure 3: real and generated rows in the plane, by multidimensional scaling."""
+    part = frame[((frame["model"] == GENERATOR) & (frame["dataset"] == dataset)).to_numpy()]
+    words = part["metric"].astype(str).str.extract(_POINT)
+    points = part[["mitigator", "repeat", "value"]].join(words).dropna(subset="axis")
+    if points.empty:
+        raise InputError(_NONE.format(f"points of generators on {dataset}"))
+    points = points[points["repeat"] == points["repeat"].min()].astype(
+        {"mitigator": str, "number": int}
     )
-    table = table[(part["repeat"] == part["repeat"].min()).to_numpy()]
-    data = table.pivot_table(
-        index=["generator", "source", "number"], columns="axis", values="value", observed=True
+    data = points.rename(columns={"mitigator": "generator"}).pivot_table(
+        index=["generator", "source", "number"], columns="axis", values="value"
     )
     data.columns.name = None
     return PaperTable("fig3", f"Real and generated rows of {dataset}", data, len(data), "points")

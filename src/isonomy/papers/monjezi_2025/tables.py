@@ -1,9 +1,9 @@
 """Tails of counterfactual discrimination (Monjezi et al.): tables, figures and claims.
 
-The authors' runs are not public. What is printed is transcribed and its claims are recounted
+The authors' runs are not public. The printed numbers are transcribed and their claims recounted
 (``findings``); tables and figures are functions of a result frame of our own runs
 (``isonomy study run monjezi_2025``), with the printed cells beside them. The paper says too little
-of its encoding and of its fits for cells to agree: what can be compared is which way they point.
+about its encoding and its fits for cells to agree: only directions and sizes can be compared.
 
 References
 ----------
@@ -11,14 +11,13 @@ Monjezi, Trivedi, Kreinovich and Tizpaz-Niari 2025, Fairness Testing through Ext
 ICSE; arXiv:2501.11597v1.
 """
 
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from isonomy._names import base_name, parse_name
 from isonomy.errors import InputError
-from isonomy.papers.monjezi_2025 import printed
 from isonomy.papers.monjezi_2025.cases import (
     AVERAGE_METRICS,
     GENERATOR,
@@ -31,13 +30,16 @@ from isonomy.papers.monjezi_2025.cases import (
     groups_of,
     mitigated_of,
     outcomes_of,
+    printed,
+    printed_results,
+    printed_two,
     results_of,
     task_of,
+    two_decimals,
 )
-from isonomy.papers.monjezi_2025.claims import PUBLISHED, Results, sentences
+from isonomy.papers.monjezi_2025.claims import Results, claims, sentences
 from isonomy.papers.monjezi_2025.example import fig1, fig2, table1
 from isonomy.papers.monjezi_2025.generated import fig3, run_generators, table3
-from isonomy.papers.monjezi_2025.printed import printed_two, two_decimals
 from isonomy.papers.table import PaperTable, Recipe
 
 __all__ = [
@@ -50,8 +52,8 @@ __all__ = [
     "fig2",
     "fig3",
     "findings",
-    "parts_of",
     "minimax_hours",
+    "parts_of",
     "printed_results",
     "run_generators",
     "table1",
@@ -65,9 +67,34 @@ __all__ = [
 
 # ---------------------------------------------------------------------- RQ2
 
+_GROUP_COLUMNS: dict[Reading, dict[str, str]] = {
+    "as_published": {
+        "mu": "gev_location",
+        "sigma": "gev_scale",
+        "xi": "gev_shape",
+        "+/-": "gev_error",
+        "tau": "tail_threshold",
+        "type": "type",
+        "B": "tail_horizon",
+        "distinct": "tail_distinct",
+        "CV": "cv_raw",
+    },
+    "corrected": {
+        "level 1000": "level_1000",
+        "sigma": "gpd_scale",
+        "xi": "gpd_shape",
+        "+/-": "gpd_error",
+        "tau": "tail_threshold",
+        "type": "evidence",
+        "B": "tail_horizon",
+        "distinct": "tail_distinct",
+        "CV": "cv_residual",
+    },
+}
+
 
 def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTable:
-    """Give Table IV: both groups' tails for every model and task, ACD, CVaR and ECD.
+    """Return Table IV: both groups' tails for every model and task, ACD, CVaR and ECD.
 
     Parameters
     ----------
@@ -76,37 +103,25 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
     reading : {"as_published", "corrected"}
         As published: location, scale and shape of an extreme value law of the 50 largest values,
         the type by its shape, ECD the difference of locations. Corrected: scale and shape of
-        peaks over a threshold, the level of 1,000 queries in the place of the location, the type
+        peaks over a threshold, the level of 1,000 queries in place of the location, the type
         by the 95 % limits of the shape, ECD the difference of levels.
     """
-    groups, cases = groups_of(frame), cases_of(frame)
     published = reading == "as_published"
-    columns = {
-        "N": groups["N"].astype(int),
-        "mu" if published else "level 1000": groups["mu" if published else "level 1000"],
-        "sigma": groups["sigma" if published else "scale"],
-        "xi": groups["xi" if published else "shape"],
-        "+/-": groups["+/-"] if published else (groups["high"] - groups["low"]) / 2,
-        "tau": groups["tau"],
-        "type": groups["type" if published else "evidence"],
-        "B": groups["B"].astype(int),
-        "distinct": groups["distinct"].astype(int),
-        "CV": groups["CV" if published else "residual CV"].map({1.0: "pass", 0.0: "fail"}),
-    }
-    data = pd.DataFrame(columns)
-    ecd = cases["ECD" if published else "ECD 1000"]
-    for name, values in (("ACD", cases["ACD"]), ("CVaR", cases["CVaR"]), ("ECD", ecd)):
-        data.insert(1, name, values.reindex(_cases(data)).to_numpy())
-    data = data[
-        ["N", "ACD", "CVaR", "ECD", *[c for c in data if c not in ("N", "ACD", "CVaR", "ECD")]]
-    ]
+    groups, cases = groups_of(frame), cases_of(frame)
+    columns = _GROUP_COLUMNS[reading]
+    data = groups[["cd_rows", *columns.values()]].set_axis(["N", *columns], axis=1)
+    data["CV"] = data["CV"].map({1.0: "pass", 0.0: "fail"})
+    data = data.astype({"N": int, "B": int, "distinct": int})
+    ecd = "ECD" if published else "ECD 1000"
+    for place, (label, name) in enumerate({"ACD": "ACD", "CVaR": "CVaR", "ECD": ecd}.items(), 1):
+        data.insert(place, label, cases[name].reindex(data.droplevel("group").index).to_numpy())
     theirs = None
     if published:
-        text = printed.groups()[["mu", "sigma", "xi", "+/-", "tau", "type"]]
-        own = printed.cases().reindex(_cases(text))
-        theirs = pd.concat([own.set_axis(text.index), text], axis=1)
+        text = printed("table4_groups").rename(index=int, level="group")
+        theirs = text.join(printed("table4_cases"))[
+            ["ACD", "CVaR", "ECD", "mu", "sigma", "xi", "+/-", "tau", "type"]
+        ]
         theirs = printed_two(theirs).reindex(data.index).fillna("")
-    none = int((data["type"] == "none").sum())
     notes = [
         "Group 1 is the privileged one. N counts real rows only: none were generated.",
         (
@@ -118,130 +133,107 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
             "expect the other sign there."
         ),
     ]
-    if none:
+    if none := int((data["type"] == "none").sum()):
         notes.append(
             f"{none} of {len(data)} tails have too few different values among the 50 largest, or "
             "one that too many share: no law is fitted, and the location is the quantile of them "
             "that a location is."
         )
+    title = "Tails of counterfactual discrimination by group, " + reading.replace("_", " ")
     notes += _missing(frame, cases)
-    return PaperTable(
-        "table4",
-        "Tails of counterfactual discrimination by group, " + reading.replace("_", " "),
-        data,
-        len(data),
-        "tails",
-        tuple(notes),
-        theirs,
-        two_decimals,
-    )
-
-
-def _cases(groups: pd.DataFrame) -> pd.MultiIndex:
-    """Give the case of each group."""
-    model, task = (groups.index.get_level_values(name) for name in ("model", "task"))
-    return pd.MultiIndex.from_arrays([model, task], names=["model", "task"])
+    return PaperTable("table4", title, data, len(data), "tails", tuple(notes), theirs, two_decimals)
 
 
 def _missing(frame: pd.DataFrame, cases: pd.DataFrame) -> list[str]:
-    """Say which tasks and models a frame does not hold, and why where it was tried."""
-    told: dict[str, str] = {}
-    bad = frame[(frame["status"] != "ok").to_numpy()]
-    tried = bad[["dataset", "attributes", "model", "reason"]].astype(str).drop_duplicates()
-    for dataset, attributes, model, reason in tried.itertuples(index=False):
-        told.setdefault(task_of(dataset, attributes) or "", reason)
-        told.setdefault(model, reason)
-    out = []
-    for word, names, level in (("parts_of", [*TASKS], "task"), ("run", [*MODELS], "model")):
+    """Return notes on the tasks and models that a frame lacks, with the reason where they failed."""
+    reasons: dict[str, str] = {}
+    failed = frame[(frame["status"] != "ok").to_numpy()]
+    failed = failed[["dataset", "attributes", "model", "reason"]].astype(str).drop_duplicates()
+    for dataset, attributes, model, reason in failed.itertuples(index=False):
+        reasons.setdefault(task_of(dataset, attributes) or "", reason)
+        reasons.setdefault(model, reason)
+    notes = []
+    for words, names, level in (("held", TASKS, "task"), ("run", MODELS, "model")):
         absent = [name for name in names if name not in cases.index.get_level_values(level)]
-        why = [f"{name} ({told[name]})" if name in told else name for name in absent]
-        out += [f"Not {word}: {'; '.join(why)}."] if why else []
-    return out
+        listed = [f"{name} ({reasons[name]})" if name in reasons else name for name in absent]
+        notes += [f"Not {words}: {'; '.join(listed)}."] if listed else []
+    return notes
 
 
 # ---------------------------------------------------------------------- RQ3 and RQ4
 
+_METHOD_TABLES = {
+    "table5": ("Exponentiated gradient and Fair-SMOTE", ("EG", "Fair-SMOTE")),
+    "table6": ("STEALTH and MAAT", ("STEALTH", "MAAT")),
+    "table7": ("MiniMax and ECD-Fair", ("MiniMax", "ECD-Fair")),
+}
 
-def _methods(
-    frame: pd.DataFrame, name: str, title: str, methods: Sequence[str], reading: Reading
+
+def _method_table(
+    name: str, frame: pd.DataFrame, *, reading: Reading = "as_published"
 ) -> PaperTable:
+    """Return Table V, VI or VII: averages and tails of two methods."""
+    title, methods = _METHOD_TABLES[name]
     every, outcomes = mitigated_of(frame, reading), outcomes_of(frame, reading)
-    there = [m for m in methods if m in every.index.get_level_values("method")]
-    if not there:
+    present = [m for m in methods if m in every.index.get_level_values("method")]
+    if not present:
         raise InputError(
             f"The frame must hold runs of {' or '.join(methods)}; it holds neither: run the study "
             "with these methods."
         )
-    labels = [*AVERAGE_METRICS, "ECD"]
     ours, theirs = {}, {}
-    for method in there:
-        mine = _of(every, method)
-        text = printed_two(_of(printed.mitigated(), method))
-        for label in labels:
-            ours[method, label] = mine[label]
-            theirs[method, label] = text[label].reindex(mine.index).fillna("")
+    for method in present:
+        values, text = _of(every, method), printed_two(_of(printed("tables5_to_7"), method))
+        for label in (*AVERAGE_METRICS, "ECD"):
+            ours[method, label] = values[label]
+            theirs[method, label] = text[label]
         if outcomes is not None:
             ours[method, "ECD won"] = _of(outcomes, method)["ECD"]
     data = pd.DataFrame(ours)
     order = pd.MultiIndex.from_product([MODELS, TASKS], names=["model", "task"])
-    data = data.reindex([row for row in order if row in data.index])
+    data = data.reindex(order[order.isin(data.index)])
     notes = ["Acc loss above 0 is a gain. All other numbers are sizes, means over the repeats."]
     if outcomes is None:
         notes.append("No Scott-Knott ranks: they need two runs of each case or more.")
-    shown = pd.DataFrame(theirs).reindex(data.index).fillna("")
-    return PaperTable(name, title, data, len(data), "cases", tuple(notes), shown, two_decimals)
+    return PaperTable(
+        name,
+        f"{title}: averages and the tail",
+        data,
+        len(data),
+        "cases",
+        tuple(notes),
+        pd.DataFrame(theirs).reindex(data.index).fillna(""),
+        two_decimals,
+    )
 
 
 def _of(frame: pd.DataFrame, method: str) -> pd.DataFrame:
     return frame[frame.index.get_level_values("method") == method].droplevel("method")
 
 
-def table5(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTable:
-    """Give Table V: exponentiated gradient and Fair-SMOTE, averages and tails."""
-    title = "Exponentiated gradient and Fair-SMOTE: averages and the tail"
-    return _methods(frame, "table5", title, ("EG", "Fair-SMOTE"), reading)
-
-
-def table6(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTable:
-    """Give Table VI: STEALTH and MAAT, averages and tails."""
-    title = "STEALTH and MAAT: averages and the tail"
-    return _methods(frame, "table6", title, ("STEALTH", "MAAT"), reading)
-
-
-def table7(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTable:
-    """Give Table VII: MiniMax and ECD-Fair, averages and tails."""
-    title = "MiniMax and ECD-Fair: averages and the tail"
-    return _methods(frame, "table7", title, ("MiniMax", "ECD-Fair"), reading)
+table5 = partial(_method_table, "table5")
+table6 = partial(_method_table, "table6")
+table7 = partial(_method_table, "table7")
 
 
 def wins(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTable:
-    """Give how often each method wins, ties and loses against the original model, by metric.
+    """Return how often each method wins, ties and loses against the original model, by metric.
 
     Scott-Knott ranks of all methods of a case over its runs, with Cliff's delta and a bootstrap.
     As published, by the script that software engineers share, which takes the upper of two middle
-    values for the median of many and so can part methods that are equal.
+    values for the median and so can separate methods that are equal.
     """
     outcomes = outcomes_of(frame, reading)
     if outcomes is None:
         raise InputError("Ranks need at least two runs of a case; the frame has one of each.")
-    cells: dict[tuple[str, str], dict[str, int]] = {}
-    for metric in outcomes.columns:
-        words = outcomes[metric].dropna()
-        counts = words.groupby([words.index.get_level_values("method"), words]).size()
-        for method in METHODS:
-            for word in ("win", "tie", "loss"):
-                cells.setdefault((str(metric), word), {})[method] = int(
-                    counts.get((method, word), 0)
-                )
-    data = pd.DataFrame(cells)
-    data = data[data.sum(axis=1) > 0]
-    return PaperTable(
-        "wins",
-        "Wins, ties and losses against the original model",
-        data,
-        int(outcomes.groupby(["model", "task"]).ngroups),
-        "cases (model, task)",
-    )
+    long = outcomes.reset_index().melt(["method", "model", "task"], var_name="metric")
+    counts = long.groupby(["method", "metric", "value"]).size().unstack(["metric", "value"])  # noqa: PD010
+    columns = pd.MultiIndex.from_product([outcomes.columns, ["win", "tie", "loss"]])
+    rows = [method for method in METHODS if method in counts.index]
+    data = counts.reindex(index=pd.Index(rows), columns=columns).fillna(0).astype(int)
+    title = "Wins, ties and losses against the original model"
+    number = outcomes.droplevel("method").index.nunique()
+    return PaperTable("wins", title, data, number, "cases (model, task)")
 
 
 def minimax_hours(runs: pd.DataFrame, *, rounds: int = 2000, repeats: int = 20) -> pd.DataFrame:
@@ -271,15 +263,15 @@ def minimax_hours(runs: pd.DataFrame, *, rounds: int = 2000, repeats: int = 20) 
     >>> float(minimax_hours(runs)["hours"].iloc[0])
     2.0
     """
-    names = runs["mitigator"].astype(str)
-    played = names.map(_rounds_of)
-    mine = runs.assign(per_round=runs["cpu"] / played, seconds=runs["cpu"])
-    mine = mine[played.notna() & (runs["status"] == "ok")]
-    found = mine.groupby(["dataset", "attributes", "model"], observed=True)[
-        ["seconds", "per_round"]
-    ].mean()
-    hours = found["per_round"] * rounds * repeats / 3600
-    return pd.DataFrame({"seconds": found["seconds"], "hours": hours}).reset_index()
+    played = runs["mitigator"].astype(str).map(_rounds_of)
+    table = runs.assign(hours=runs["cpu"] / played * rounds * repeats / 3600, seconds=runs["cpu"])
+    table = table[played.notna() & (runs["status"] == "ok")]
+    by_case = table.groupby(["dataset", "attributes", "model"], observed=True)
+    return by_case[["seconds", "hours"]].mean().reset_index()
+
+
+_ROUNDS = 200
+"""As in study.toml."""
 
 
 def _rounds_of(mitigator: str) -> float:
@@ -288,22 +280,17 @@ def _rounds_of(mitigator: str) -> float:
     return float(parse_name(mitigator)[1].get("rounds", _ROUNDS))
 
 
-_ROUNDS = 200
-"""As in monjezi_2025.toml."""
-
-
 def about_runs(table: str, runs: pd.DataFrame) -> list[str]:
-    """Say what a run's times tell about a table: for Table VII, what 2,000 rounds would take."""
+    """Return notes on a table from the times of its runs: for Table VII, the time of 2,000 rounds."""
     if table != "table7" or not len(found := minimax_hours(runs)):
         return []
-    columns = (found[name].tolist() for name in ("dataset", "attributes", "model", "hours"))
-    shown = ", ".join(
+    cases = ", ".join(
         f"{model} on {task_of(dataset, attributes) or dataset} {hours:.2g} h"
-        for dataset, attributes, model, hours in zip(*columns, strict=True)
+        for dataset, attributes, model, _, hours in found.to_numpy().tolist()
     )
-    total = f"{found['hours'].sum():,.2g} hours of CPU"
-    told = f"The published 2,000 rounds of MiniMax would take about {total} for 20 repeats of these"
-    return [f"{told} cases, by the times of this run: {shown}."]
+    total = f"{found['hours'].sum():,.2g} hours of CPU for 20 repeats of these cases"
+    start = f"The published 2,000 rounds of MiniMax would take about {total}"
+    return [f"{start}, by the times of this run: {cases}."]
 
 
 # ---------------------------------------------------------------------- claims
@@ -340,25 +327,8 @@ _OUR_NOTES: dict[Reading, str] = {
 }
 
 
-def printed_results() -> Results:
-    """Give the numbers of the printed tables, as the claims are counted on them.
-
-    Examples
-    --------
-    >>> results = printed_results()
-    >>> results.types.value_counts().to_dict()
-    {'III': 62, 'I': 14, 'II': 4}
-    """
-    groups = printed.groups()
-    mu = groups["mu"].astype(float)
-    cases = printed.cases().astype(float)
-    cases["locations"] = mu.xs(2, level="group") - mu.xs(1, level="group")
-    mitigated = printed.mitigated().replace("NV", np.nan).astype(float)
-    return Results(cases, groups["type"], mitigated, None, printed.generators().astype(float))
-
-
 def findings(ours: pd.DataFrame | None = None, *, reading: Reading = "corrected") -> PaperTable:
-    """Give every counted claim of RQ1 to RQ4: as published, recounted in print, and from our runs.
+    """Return every counted claim of RQ1 to RQ4: as published, recounted in print, and from our runs.
 
     Parameters
     ----------
@@ -375,7 +345,7 @@ def findings(ours: pd.DataFrame | None = None, *, reading: Reading = "corrected"
     results = Results() if ours is None else results_of(ours, reading)
     data = pd.DataFrame(
         {
-            "as published": PUBLISHED,
+            "as published": claims()["statement"],
             "recounted in the printed tables": sentences(printed_results()),
             "ours": sentences(results),
         }
@@ -389,16 +359,12 @@ def findings(ours: pd.DataFrame | None = None, *, reading: Reading = "corrected"
 
 def parts_of(frame: pd.DataFrame) -> frozenset[str]:
     """Return the parts that a frame holds: original runs, runs, generators."""
-    models = {str(name) for name in frame["model"].unique()}
-    names = {str(name) for name in frame["mitigator"].unique()}
-    parts = set()
-    if GENERATOR in models:
-        parts.add("generators")
-    if ORIGINAL in names:
-        parts.add("original runs")
-    if names & set(METHODS.values()):
-        parts.add("runs")
-    return frozenset(parts)
+    present = {
+        "generators": (frame["model"] == GENERATOR).any(),
+        "original runs": (frame["mitigator"] == ORIGINAL).any(),
+        "runs": frame["mitigator"].isin([*METHODS.values()]).any(),
+    }
+    return frozenset(name for name, there in present.items() if there)
 
 
 _ORIGINAL = frozenset({"original runs"})
