@@ -1,9 +1,9 @@
-"""What a trial measures of tails: the counterfactual discrimination of all rows, by group.
+"""The tails that a trial measures: the counterfactual discrimination of all rows, by group.
 
-Measured on every row that the preparation keeps, whichever part of the split it is in, as in
-Monjezi et al. (2025): no labels are needed. Both readings of a tail are kept, the paper's (a
-generalised extreme value law of the 50 largest values) and ours (peaks over a threshold, the same
-horizon for both groups), so that a table can be made of either without running anything again.
+It is measured on every row that the preparation keeps, in whichever part of the split: no labels
+are needed. Two readings of a tail are stored, as published (a generalised extreme value law of the
+50 largest values; Monjezi et al. 2025) and corrected (peaks over a threshold, the same horizon for
+both groups), so that a table can be made of either without running anything again.
 """
 
 from typing import Any
@@ -27,13 +27,21 @@ SIDES = ("privileged", "unprivileged")
 """The two groups; a metric of one ends in ``_privileged`` or ``_unprivileged``."""
 
 HORIZONS = (500, 1000, 2000)
-"""Queries that return levels are given for: those of the paper's Table I."""
+"""The numbers of queries that return levels are stored for."""
 
 QUANTILES = (0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
-"""Per cent; what is kept of the values themselves."""
+"""In per cent: the quantiles of the values that are stored."""
 
 RESAMPLES = 199
 """Behind the horizon."""
+
+_DIFFERENCES = {
+    "acd": "cd_mean",
+    "cvar": "cd_cvar",
+    "ecd": "gev_location",
+    "ecd_1000": "level_1000",
+}
+_FITTED = ("gev_scale", "gev_shape", "gev_error", "gpd_scale", "gpd_shape", "gpd_low", "gpd_high")
 
 
 def side_metrics(cd: Floats) -> dict[str, float]:
@@ -48,26 +56,28 @@ def side_metrics(cd: Floats) -> dict[str, float]:
     -------
     dict of str to float
         ``cd_rows``, ``cd_mean``, ``cd_cvar``, ``cd_max`` and ``cd_p0`` to ``cd_p100``;
-        ``tail_distinct``, how many different values there are among the 50 largest, and
+        ``tail_distinct``, the number of different values among the 50 largest, and
         ``tail_threshold``, the next one; ``gev_location``, ``gev_scale``, ``gev_shape`` and
-        ``gev_error`` (1.96 standard errors of the location) of the paper's law; ``gpd_scale`` and
+        ``gev_error`` (1.96 standard errors of the location) of the published law; ``gpd_scale`` and
         ``gpd_shape`` of the peaks over a threshold, under the bound of 1; ``gpd_low`` and
         ``gpd_high``, the 95 % limits of the shape without that bound (under it every tail ends,
         whatever the data say); ``level_500`` to ``level_2000``, ``tail_horizon`` (the queries that levels may
         be read for, by the rule of :func:`isonomy.tails.diagnose`); ``cv_raw`` and ``cv_residual``, 1 where the
-        coefficients of variation pass the paper's test and the correct one. Where no law can be
+        coefficients of variation pass the published test and the corrected one. Where no law can be
         fitted its scale and shape are undefined; for the location see
         :func:`isonomy.mitigators.ecd_fair.location`.
 
     Examples
     --------
-    >>> told = side_metrics(np.linspace(-0.1, 0.1, 2001))
-    >>> told["cd_max"], round(told["level_1000"], 3), told["tail_distinct"]
+    >>> metrics = side_metrics(np.linspace(-0.1, 0.1, 2001))
+    >>> metrics["cd_max"], round(metrics["level_1000"], 3), metrics["tail_distinct"]
     (0.1, 0.1, 50.0)
     """
     found = extremes(cd, horizons=HORIZONS, resamples=0)
-    percentiles = np.percentile(cd, QUANTILES)
-    out = {f"cd_p{q}": float(v) for q, v in zip(QUANTILES, percentiles, strict=True)}
+    law, peaks = found.paper, found.fit
+    out = {
+        f"cd_p{q}": float(v) for q, v in zip(QUANTILES, np.percentile(cd, QUANTILES), strict=True)
+    }
     out |= {
         "cd_rows": float(found.rows),
         "cd_mean": found.acd.value,
@@ -76,29 +86,23 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         "tail_distinct": float(len(np.unique(found.values[:PAPER_K]))),
         "tail_threshold": float(found.values[min(PAPER_K, found.rows - 1)]),
         "gev_location": location(found),
+        **dict.fromkeys([*_FITTED, "cv_raw", "cv_residual"], float("nan")),
+        "tail_horizon": 0.0,
     }
-    law, peaks = found.paper, found.fit
-    none = float("nan")
-    out |= {
-        "gev_scale": none if law is None else float(law.scale),
-        "gev_shape": none if law is None else float(law.shape),
-        "gev_error": none if law is None else 1.96 * float(law.se[0]),
-        "gpd_scale": none if peaks is None else float(peaks.scale),
-        "gpd_shape": none if peaks is None else float(peaks.shape),
-    }
-    found_of = None if peaks is None else diagnose(peaks, resamples=RESAMPLES)
-    free = none, none
+    if law is not None:
+        out |= {"gev_scale": float(law.scale), "gev_shape": float(law.shape)}
+        out["gev_error"] = 1.96 * float(law.se[0])
     if peaks is not None:
-        free = fit_gpd(peaks.sample, threshold=peaks.threshold, n=peaks.n).interval("shape")
-    out |= {
-        "gpd_low": float(free[0]),
-        "gpd_high": float(free[1]),
-        "tail_horizon": 0.0 if found_of is None else float(found_of.horizon),
-    }
+        unbounded = fit_gpd(peaks.sample, threshold=peaks.threshold, n=peaks.n)
+        low, high = unbounded.interval("shape")
+        out |= {"gpd_scale": float(peaks.scale), "gpd_shape": float(peaks.shape)}
+        out |= {"gpd_low": float(low), "gpd_high": float(high)}
+        out["tail_horizon"] = float(diagnose(peaks, resamples=RESAMPLES).horizon)
     out |= {f"level_{m}": level.value for m, level in found.levels.items()}
-    told = cv_test(cd, k_max=PAPER_K) if found.rows > PAPER_K else None
-    out["cv_raw"] = none if told is None else float(told.passed_as_published)
-    out["cv_residual"] = none if told is None else float(told.passed)
+    if found.rows > PAPER_K:
+        variation = cv_test(cd, k_max=PAPER_K)
+        out["cv_raw"] = float(variation.passed_as_published)
+        out["cv_residual"] = float(variation.passed)
     return out
 
 
@@ -113,26 +117,18 @@ def tail_metrics(privileged: Floats, unprivileged: Floats) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        ``acd``, ``cvar``, ``ecd`` (locations, as in the paper) and ``ecd_1000`` (levels of 1,000
-        queries), and the numbers of :func:`side_metrics` with the side behind their names.
+        ``acd``, ``cvar``, ``ecd`` (locations, as published) and ``ecd_1000`` (levels of 1,000
+        queries), and the numbers of :func:`side_metrics` with the side at the end of their names.
 
     Examples
     --------
-    >>> told = tail_metrics(np.linspace(-0.3, -0.1, 500), np.linspace(0.1, 0.3, 500))
-    >>> round(told["acd"], 3), round(told["ecd_1000"], 3), told["cd_rows_privileged"]
+    >>> metrics = tail_metrics(np.linspace(-0.3, -0.1, 500), np.linspace(0.1, 0.3, 500))
+    >>> round(metrics["acd"], 3), round(metrics["ecd_1000"], 3), metrics["cd_rows_privileged"]
     (0.4, 0.4, 500.0)
     """
-    told = [side_metrics(cd) for cd in (privileged, unprivileged)]
-    out = {
-        name: told[1][of] - told[0][of]
-        for name, of in (
-            ("acd", "cd_mean"),
-            ("cvar", "cd_cvar"),
-            ("ecd", "gev_location"),
-            ("ecd_1000", "level_1000"),
-        )
-    }
-    for side, metrics in zip(SIDES, told, strict=True):
+    sides = [side_metrics(cd) for cd in (privileged, unprivileged)]
+    out = {name: sides[1][metric] - sides[0][metric] for name, metric in _DIFFERENCES.items()}
+    for side, metrics in zip(SIDES, sides, strict=True):
         out |= {f"{name}_{side}": value for name, value in metrics.items()}
     return out
 
@@ -140,7 +136,7 @@ def tail_metrics(privileged: Floats, unprivileged: Floats) -> dict[str, float]:
 def run_with_tails(
     workbench: Workbench, method: Method, model: str
 ) -> tuple[Outputs, dict[str, float]]:
-    """Fit a method by itself; give its predictions of the test rows and the tails of all rows."""
+    """Fit a method by itself; return its predictions of the test rows and the tails of all rows."""
     kind = MITIGATORS[base_name(method.mitigator)]
     ready = workbench.ready
     parts = [p for p in (ready.train, ready.validation, ready.test) if p is not None]
@@ -149,15 +145,15 @@ def run_with_tails(
     if kind.name == "unmitigated":
         calibrated = not hasattr(workbench.learner(model), "predict_proba")
         fitted: Any = workbench.fitted(model, calibrated=calibrated)
-        given = workbench.on_test(model, calibrated=calibrated)
+        predicted = workbench.on_test(model, calibrated=calibrated)
     else:
         fitted = workbench.make(method, model)
-        given = workbench.fit_alone(fitted)
-    told = getattr(fitted, "needs_sensitive_at_predict", False)
+        predicted = workbench.fit_alone(fitted)
+    needs_groups = getattr(fitted, "needs_sensitive_at_predict", False)
 
     def scores(table: Floats, groups: NDArray[Any]) -> Floats:
-        more = {"sensitive_features": groups} if told else {}
+        more = {"sensitive_features": groups} if needs_groups else {}
         return np.asarray(fitted.predict_proba(table, **more)[:, 1], dtype=np.float64)
 
     cd = scores(ready.flipped(X), 1 - s) - scores(X, s)
-    return given, tail_metrics(cd[s == 1], cd[s == 0])
+    return predicted, tail_metrics(cd[s == 1], cd[s == 0])

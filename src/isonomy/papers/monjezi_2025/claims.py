@@ -160,7 +160,8 @@ def _values(table: pd.DataFrame, claim: Any) -> pd.Series:
     rows = table.index.get_level_values("method").isin(claim["methods"].split(";"))
     if claim["models"]:
         rows &= table.index.get_level_values("model").isin(claim["models"].split(";"))
-    return table.loc[rows, claim["of"]].dropna()
+    values: pd.Series = table.loc[rows, claim["of"]].dropna()
+    return values
 
 
 def _by_method(values: pd.Series, claim: Any, write: Callable[[pd.Series], str]) -> str:
