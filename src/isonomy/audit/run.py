@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._files import open_table, sql_name
+from isonomy._groups import as_column, attribute_columns, group_index
 from isonomy._validate import as_names, check_columns, check_length, check_same_order, check_score
 from isonomy.audit import judge
 from isonomy.audit.findings import Audit, Finding, GroupRate
@@ -16,7 +17,6 @@ from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
 from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.query import banded
-from isonomy.metrics.tally import as_column, attribute_columns, group_index
 
 __all__ = ["audit", "audit_counts", "audit_file"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._groups import sort_key
 from isonomy.errors import InputError
 from isonomy.metrics import JointCounts, get_metric
-from isonomy.metrics.tally import sort_key
 from isonomy.stats.intervals import percentile_interval
 from isonomy.store.record import Record
 from isonomy.tradeoff import Baseline, Frontier

@@ -8,10 +8,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._groups import attribute_columns, cross
 from isonomy._tables import column_names, get_column, row_count, set_columns, take
-from isonomy._validate import check_length, check_same_order, listed, match_values, unknown_name
+from isonomy._validate import (
+    MISSING,
+    check_length,
+    check_same_order,
+    listed,
+    match_values,
+    unknown_name,
+)
 from isonomy.errors import InputError, NotApplicable, UnknownName
-from isonomy.metrics.tally import attribute_columns, sort_key
 
 __all__ = ["Attribute", "Flips", "flip", "group_name", "match_groups", "put"]
 
@@ -303,30 +310,11 @@ def _names_only(
 
 def _joint(columns: Mapping[str, Any]) -> tuple[Codes, list[Any]]:
     """Give the groups numbers in order; a row whose attribute is not known has -1."""
-    joint: Codes | None = None
-    labels: list[Any] = []
-    for name, column in columns.items():
-        codes, found = pd.factorize(column)
-        plain = [v.item() if isinstance(v, np.generic) else v for v in found]
-        if len(plain) > MOST_GROUPS:
-            raise InputError(
-                f"A protected attribute must have at most {MOST_GROUPS} values; {name!r} has "
-                f"{len(plain):,}: cut a number such as age into bands first."
-            )
-        order = sorted(range(len(plain)), key=lambda i: sort_key(plain[i]))
-        rank = np.empty(len(plain) + 1, dtype=np.intp)
-        rank[order], rank[-1] = np.arange(len(plain)), -1
-        codes, plain = rank[codes], [plain[i] for i in order]
-        if joint is None:
-            joint, labels = codes, list(plain) if len(columns) == 1 else [(v,) for v in plain]
-            continue
-        unknown = (joint < 0) | (codes < 0)
-        flat = np.where(unknown, -1, joint * len(plain) + codes)
-        present = np.unique(flat[~unknown])
-        joint = np.where(unknown, -1, np.searchsorted(present, flat)).astype(np.intp)
-        labels = [(*labels[p // len(plain)], plain[p % len(plain)]) for p in present]
-    assert joint is not None
-    return joint, labels
+    rows = len(next(iter(columns.values())))
+    codes, groups = cross(columns, rows, most=MOST_GROUPS)
+    known = np.array([MISSING not in group for group in groups], dtype=bool)
+    labels = [g[0] if len(columns) == 1 else g for g, k in zip(groups, known, strict=True) if k]
+    return np.where(known, np.cumsum(known) - 1, -1)[codes], labels
 
 
 def _restrict(

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._files import read_table
+from isonomy._groups import sorted_values
 from isonomy._validate import (
     MISSING,
     check_length,
@@ -176,7 +177,7 @@ class Dataset:
     @property
     def classes(self) -> tuple[Any, ...]:
         """The labels that occur, sorted."""
-        return _values(self.y)
+        return sorted_values(self.y)
 
     @property
     def y01(self) -> NDArray[np.int8]:
@@ -185,7 +186,7 @@ class Dataset:
 
     def groups(self, attribute: str) -> tuple[Any, ...]:
         """Give the values of a protected attribute that occur, sorted."""
-        return _values(self._attribute(attribute))
+        return sorted_values(self._attribute(attribute))
 
     def sources_of(self, attribute: str) -> tuple[str, ...]:
         """Give the columns of ``X`` that a protected attribute is made from."""
@@ -377,20 +378,6 @@ class Dataset:
         if attribute not in self.sensitive.columns:
             raise unknown_name("protected attribute", attribute, list(self.attributes))
         return self.sensitive[attribute]
-
-
-def _values(column: "pd.Series[Any]") -> tuple[Any, ...]:
-    """Give the values that occur, as plain Python objects, sorted where they can be."""
-    if isinstance(column.dtype, pd.CategoricalDtype):  # counting codes beats hashing values
-        codes = column.cat.codes.to_numpy()
-        present = np.bincount(codes[codes >= 0], minlength=len(column.cat.categories)) > 0
-        found = column.cat.categories[present].tolist()
-    else:
-        found = column.dropna().unique().tolist()
-    try:
-        return tuple(sorted(found))
-    except TypeError:
-        return tuple(sorted(found, key=str))
 
 
 def _as_pandas(table: Any) -> pd.DataFrame:

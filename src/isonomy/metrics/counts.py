@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._groups import sort_key
 from isonomy._validate import (
     MISSING,
     as_names,
@@ -284,7 +285,7 @@ class Counts:
         keep = [match_values(a, self.attributes, what="attribute")[0] for a in attributes]
         where = [self.attributes.index(a) for a in keep]
         projected = [tuple(g[k] for k in where) for g in self.groups]
-        groups = tuple(sorted(set(projected), key=tally.sort_key))
+        groups = tuple(sorted(set(projected), key=sort_key))
         index = np.array([groups.index(g) for g in projected], dtype=np.intp)
         out = self._regroup(index, groups)
         return replace(
@@ -363,8 +364,8 @@ class Counts:
                     f"Counts can be added when their privileged values agree; those of "
                     f"{attribute} are {listed(mine)} and {listed(theirs)}."
                 )
-        classes = tuple(sorted({*self.classes, *other.classes}, key=tally.sort_key))
-        groups = tuple(sorted({*self.groups, *other.groups}, key=tally.sort_key))
+        classes = tuple(sorted({*self.classes, *other.classes}, key=sort_key))
+        groups = tuple(sorted({*self.groups, *other.groups}, key=sort_key))
         a, b = self._spread(groups, classes), other._spread(groups, classes)
 
         def add(x: Floats | None, y: Floats | None) -> Floats | None:
@@ -451,7 +452,7 @@ def _resolve_privileged(
     out: dict[str, tuple[Any, ...]] = {}
     for attribute, wanted in privileged.items():
         name = match_values(attribute, attributes, what="attribute")[0]
-        known = sorted({g[attributes.index(name)] for g in groups}, key=tally.sort_key)
+        known = sorted({g[attributes.index(name)] for g in groups}, key=sort_key)
         if shard:  # the others may hold what this one lacks
             several = isinstance(wanted, Collection) and not isinstance(wanted, str | bytes)
             out[name] = tuple(wanted) if several else (wanted,)

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._groups import attribute_columns, sort_key
 from isonomy._validate import MISSING, listed, match_values
 from isonomy.errors import InputError
 from isonomy.metrics import Counts
-from isonomy.metrics.tally import attribute_columns, sort_key
 
 __all__ = ["JointCounts"]
 

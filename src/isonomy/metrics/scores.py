@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._files import open_table, sql_name
+from isonomy._groups import is_missing, sort_key
 from isonomy._validate import (
     MISSING,
     check_columns,
@@ -26,7 +27,6 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import METRICS, Metric
 from isonomy.metrics.query import Bins, banded
 from isonomy.metrics.rates import add_up, divide
-from isonomy.metrics.tally import is_missing, sort_key
 
 __all__ = ["CALIBRATION_BINS", "ScoreTable"]
 

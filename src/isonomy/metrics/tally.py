@@ -1,7 +1,6 @@
 """How rows become cells: from arrays, frames and lazy engines, in one pass."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,26 +9,28 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._groups import (
+    MOST_VALUES,
+    as_column,
+    attribute_columns,
+    factorize,
+    is_missing,
+    joint_codes,
+    joint_label,
+    plain_value,
+    sort_key,
+    too_many,
+)
 from isonomy._validate import MISSING, check_columns, check_length, check_weight, listed
 from isonomy.errors import InputError
 
 __all__ = [
     "Cells",
-    "as_column",
-    "attribute_columns",
     "check_weight_sums",
     "from_arrays",
     "from_frame",
     "from_rows",
-    "group_index",
-    "is_missing",
-    "sort_key",
-    "too_many",
 ]
-
-FEW = 256  # a span of whole numbers that is coded by a table
-MOST_VALUES = 100
-"""A column with more values than this is not a protected attribute but a measurement or a name."""
 
 _W, _W2, _ABSENT = "__weight", "__weight_squared", "__weight_absent"
 
@@ -46,95 +47,6 @@ class Cells:
     attributes: tuple[str, ...]
     groups: tuple[tuple[Any, ...], ...]
     classes: tuple[Any, ...]
-
-
-_BAND = re.compile(r"(?P<under>under )?(?P<cut>-?\d+(\.\d+)?)(?P<rest> to .*| and over)?$")
-
-
-def sort_key(value: Any) -> Any:
-    """Order labels of any type: numbers by size, then text, missing last."""
-    if isinstance(value, tuple):
-        return tuple(sort_key(v) for v in value)
-    if isinstance(value, str):
-        band = _BAND.match(value)  # bands of a number go by the number
-        at = 0.0
-        if band is not None and bool(band["under"]) != bool(band["rest"]):
-            at = float(band["cut"]) - (1e-9 if band["under"] else 0.0)
-        return (2, 0.0, "") if value == MISSING else (1, at, value)
-    try:
-        return (0, float(value), "")
-    except (TypeError, ValueError):
-        return (1, 0.0, str(value))
-
-
-def _plain(value: Any) -> Any:
-    """Give a label as a plain Python value; whole floats from a file stay floats."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _factorize(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
-    """Code a column; -1 is missing. Categoricals are not walked through again."""
-    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
-        codes, levels = np.asarray(values.cat.codes, dtype=np.intp), list(values.cat.categories)
-        used = np.bincount(codes + 1, minlength=len(levels) + 1)[1:] > 0
-        if used.all():
-            return codes, levels
-        # a level that no row has is not a value that occurs
-        place = np.append(np.cumsum(used) - 1, -1)
-        return place[codes], [level for level, u in zip(levels, used, strict=True) if u]
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size:
-        low, high = int(values.min()), int(values.max())
-        if high - low < FEW:  # small whole numbers are their own codes: nothing to hash
-            shifted = values.astype(np.intp) - low
-            used = np.bincount(shifted, minlength=high - low + 1) > 0
-            found = [low + int(k) for k in np.flatnonzero(used)]
-            return (shifted if used.all() else (np.cumsum(used) - 1)[shifted]), found
-    if isinstance(values, np.ndarray) and values.dtype.kind in "bu" and values.itemsize == 1:
-        values = values.astype(np.int64) if values.dtype.kind == "u" else values
-    codes, found = pd.factorize(values)
-    return codes, [_plain(v) for v in found]
-
-
-def as_column(values: Any, name: str) -> Any:
-    """Make a one-dimensional column of whatever was given."""
-    if isinstance(values, pd.Series):
-        return values
-    if hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
-        values = values.to_numpy()
-    array = np.asarray(values)
-    if array.dtype.kind in "US":
-        array = array.astype(object)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one column; got an array of shape {array.shape}.")
-    return array
-
-
-def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
-    """Name the columns of whatever was given as ``sensitive_features``."""
-    if isinstance(sensitive_features, Mapping):
-        columns = {str(k): as_column(v, str(k)) for k, v in sensitive_features.items()}
-    elif isinstance(sensitive_features, pd.Series):
-        name = "group" if sensitive_features.name is None else str(sensitive_features.name)
-        columns = {name: sensitive_features}
-    elif isinstance(sensitive_features, pd.DataFrame):
-        columns = {str(c): sensitive_features[c] for c in sensitive_features.columns}
-    else:
-        native = nw.from_native(sensitive_features, allow_series=True, pass_through=True)
-        if isinstance(native, nw.DataFrame):
-            columns = {c: as_column(native[c].to_numpy(), c) for c in native.columns}
-        elif isinstance(native, nw.Series):
-            columns = {native.name or "group": as_column(native.to_numpy(), "group")}
-        else:
-            array = np.asarray(sensitive_features)
-            if array.ndim == 2 and array.shape[1] > 1:
-                columns = {f"attribute_{j}": as_column(c, "") for j, c in enumerate(array.T)}
-            else:
-                columns = {"group": as_column(array, "sensitive_features")}
-    if not columns:
-        raise InputError("At least one protected attribute must be given; got none.")
-    return columns
 
 
 def _unify(
@@ -196,13 +108,13 @@ def from_arrays(
 
     coded = []
     for name, column in (("y_true", true_column), ("y_pred", pred_column)):
-        codes, found = _factorize(column)
+        codes, found = factorize(column)
         _no_missing(name, int((codes < 0).sum()))
         coded.append((codes, found))
     (true_codes, true_found), (pred_codes, pred_found) = coded
     classes, true_place, pred_place = _unify(true_found, pred_found, declared)
 
-    joint, levels = _join(columns, rows)
+    joint, levels = joint_codes(columns, rows)
     size = int(np.prod([len(found) for found in levels]))
     c = len(classes)
     index = (joint * c + true_place[true_codes]) * c + pred_place[pred_codes]
@@ -213,7 +125,7 @@ def from_arrays(
 
     n = total(None)
     occurs = n.any(axis=(1, 2))
-    labels = [_label(int(i), levels) for i in np.flatnonzero(occurs)]
+    labels = [joint_label(int(i), levels) for i in np.flatnonzero(occurs)]
     order = sorted(range(len(labels)), key=lambda k: sort_key(labels[k]))
     keep = np.flatnonzero(occurs)[order]
     groups = tuple(labels[k] for k in order)
@@ -226,58 +138,6 @@ def from_arrays(
         attributes=tuple(columns),
         groups=groups,
         classes=classes,
-    )
-
-
-def _join(columns: Mapping[str, Any], rows: int) -> tuple[NDArray[np.intp], list[list[Any]]]:
-    """Code the joint values of the attributes; missing is a value of its own."""
-    joint: NDArray[np.intp] = np.zeros(rows, dtype=np.intp)
-    levels: list[list[Any]] = []
-    size = 1
-    for name, column in columns.items():
-        check_length(f"sensitive feature {name!r}", len(column), "y_true", rows)
-        codes, found = _factorize(column)
-        if (codes < 0).any():
-            codes = np.where(codes < 0, len(found), codes)
-            found = [*found, MISSING]
-        if len(found) > MOST_VALUES:
-            raise InputError(too_many(name, len(found)))
-        size *= len(found)
-        if size > 10**6:
-            raise InputError(too_many(" & ".join(columns), size))
-        joint = joint * len(found) + codes if levels else codes
-        levels.append(found)
-    return joint, levels
-
-
-def group_index(
-    sensitive_features: Any, groups: Sequence[tuple[Any, ...]], rows: int
-) -> NDArray[np.intp]:
-    """Say to which of ``groups`` each row belongs."""
-    joint, levels = _join(attribute_columns(sensitive_features), rows)
-    place = {group: i for i, group in enumerate(groups)}
-    size = int(np.prod([len(found) for found in levels]))
-    lookup = np.array([place.get(_label(code, levels), -1) for code in range(size)], dtype=np.intp)
-    index = lookup[joint]
-    if (index < 0).any():
-        raise InputError("Some rows belong to none of the groups; count and score the same rows.")
-    return index
-
-
-def _label(code: int, levels: list[list[Any]]) -> tuple[Any, ...]:
-    """Take a joint code apart into one value per attribute."""
-    out: list[Any] = []
-    for found in reversed(levels):
-        code, k = divmod(code, len(found))
-        out.append(found[k])
-    return tuple(reversed(out))
-
-
-def too_many(name: str, found: int) -> str:
-    """Say that a column is an identifier rather than a protected attribute."""
-    return (
-        f"A protected attribute must have at most {MOST_VALUES:,} values; {name!r} has {found:,}: "
-        f"group it first (on the command line --bins {name}=25,40,60)."
     )
 
 
@@ -306,7 +166,7 @@ def from_rows(
     declared: Sequence[Any] | None = None,
 ) -> Cells:
     """Lay out rows of ``(*attribute values, y_true, y_pred, n[, w, w2])``, one per cell."""
-    table = [[_plain(v) for v in row] for row in rows]
+    table = [[plain_value(v) for v in row] for row in rows]
     if not table:
         raise InputError("There must be at least one row; got none.")
     k = len(attributes)
@@ -343,11 +203,6 @@ def from_rows(
         groups=groups,
         classes=classes,
     )
-
-
-def is_missing(value: Any) -> bool:
-    """Say whether an engine gave a value that is not known."""
-    return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
 
 
 def from_frame(

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from isonomy._validate import MISSING, check_length, listed, match_values, unknown_name
+from isonomy._groups import cross, read_attributes
+from isonomy._validate import MISSING, listed, match_values, unknown_name
 from isonomy.errors import InputError
 
 __all__ = [
@@ -22,7 +23,6 @@ __all__ = [
     "find_columns",
     "like",
     "numeric_columns",
-    "read_sensitive",
     "replace_columns",
     "take_columns",
 ]
@@ -170,62 +170,10 @@ def as_vector(values: Any, *, name: str) -> NDArray[Any]:
     return vector
 
 
-def read_sensitive(values: Any) -> tuple[tuple[Any, ...], list[NDArray[Any]]]:
-    """Give the names (None where there is none) and the columns of protected attributes."""
-    if isinstance(values, Mapping):
-        return tuple(values), [_column(v) for v in values.values()]
-    if isinstance(values, pd.DataFrame):
-        return tuple(values.columns), [_column(values.iloc[:, j]) for j in range(values.shape[1])]
-    found = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(found, nw.DataFrame):
-        return tuple(found.columns), [found[c].to_numpy() for c in found.columns]
-    if isinstance(found, nw.Series):
-        name = None if found.name is None or found.name == "" else found.name  # 0 is a name
-        return (name,), [found.to_numpy()]
-    array = np.asarray(values)
-    if array.ndim == 1:
-        return (None,), [array]
-    if array.ndim == 2:
-        return (None,) * array.shape[1], [array[:, j] for j in range(array.shape[1])]
-    raise InputError(f"sensitive_features must be one or more columns; got {array.ndim} dimensions")
-
-
-def _column(values: Any) -> NDArray[Any]:
-    return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-
-
-def _factorize(values: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    """Give each value of one attribute a number; the missing ones are a group of their own."""
-    if values.dtype.kind in "US":
-        values = values.astype(object)
-    codes, found = pd.factorize(values)
-    labels = [v.item() if isinstance(v, np.generic) else v for v in found]
-    try:
-        order = sorted(range(len(labels)), key=labels.__getitem__)
-    except TypeError:
-        order = sorted(range(len(labels)), key=lambda i: str(labels[i]))
-    rank = np.empty(len(labels) + 1, dtype=np.intp)
-    rank[order] = np.arange(len(labels))
-    rank[-1] = len(labels)  # pandas numbers a missing value -1
-    labels = [labels[i] for i in order]
-    codes = rank[codes]
-    if codes.size and codes.max() == len(labels):
-        labels.append(MISSING)
-    return codes, labels
-
-
-def _intersect(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], list[Any]]:
-    """Give each combination that occurs a number; a single attribute keeps its plain values."""
-    codes, labels = _factorize(columns[0])
-    if len(columns) == 1:
-        return codes, labels
-    tuples = [(value,) for value in labels]
-    for column in columns[1:]:
-        more, values = _factorize(column)
-        flat = codes * len(values) + more
-        present, codes = np.unique(flat, return_inverse=True)
-        tuples = [(*tuples[p // len(values)], values[p % len(values)]) for p in present]
-    return codes.astype(np.intp, copy=False), list(tuples)
+def _groups_of(columns: list[Any], n_rows: int) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return the group of each row; those of a single attribute are called by its plain values."""
+    codes, groups = cross(dict(enumerate(columns)), n_rows)
+    return codes, [group[0] if len(columns) == 1 else group for group in groups]
 
 
 @dataclass
@@ -243,17 +191,13 @@ class GroupEncoder:
     @classmethod
     def learn(cls, sensitive: Any, n_rows: int) -> tuple["GroupEncoder", NDArray[np.intp]]:
         """Read the attributes and number the groups in sorted order."""
-        names, columns = read_sensitive(sensitive)
-        if not columns:
-            raise InputError("sensitive_features must have at least one column; got none.")
-        for column in columns:
-            check_length("sensitive_features", len(column), "X", n_rows)
-        codes, labels = _intersect(columns)
+        names, columns = read_attributes(sensitive)
+        codes, labels = _groups_of(columns, n_rows)
         return cls(names, labels), codes
 
     def encode(self, sensitive: Any, n_rows: int) -> NDArray[np.intp]:
         """Give the groups of other rows the numbers they have in the training set."""
-        names, columns = read_sensitive(sensitive)
+        names, columns = read_attributes(sensitive)
         if len(columns) != len(self.names):
             raise InputError(
                 f"sensitive_features must have the {len(self.names)} column(s) seen in fit; "
@@ -261,9 +205,7 @@ class GroupEncoder:
             )
         if None not in names and None not in self.names and set(names) == set(self.names):
             columns = [columns[names.index(n)] for n in self.names]
-        for column in columns:
-            check_length("sensitive_features", len(column), "X", n_rows)
-        codes, labels = _intersect(columns)
+        codes, labels = _groups_of(columns, n_rows)
         known = {label: position for position, label in enumerate(self.labels)}
         strange = [label for label in labels if label not in known]
         if strange:

@@ -22,14 +22,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from isonomy._groups import cross
 from isonomy._names import base_name, parse_name
-from isonomy._validate import MISSING
 from isonomy.data import Dataset, Encoded, encode, load, make_split
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
-from isonomy.metrics.tally import sort_key
 from isonomy.mitigators import (
     MITIGATORS,
     BaseMitigator,
@@ -95,16 +94,7 @@ def _groups(source: Source | str) -> tuple[NDArray[np.intp], tuple[tuple[Any, ..
     All rows, so that every split and every preparation counts the same groups.
     """
     table = _dataset(source).sensitive
-    columns = []
-    for name in table:
-        values = table[name].astype(object)
-        columns.append(values.where(values.notna(), MISSING).to_numpy())
-    codes, found = pd.MultiIndex.from_arrays(columns).factorize()
-    plain = [tuple(v.item() if isinstance(v, np.generic) else v for v in g) for g in found]
-    order = sorted(range(len(plain)), key=lambda i: sort_key(plain[i]))
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return rank[codes], tuple(plain[i] for i in order)
+    return cross({name: table[name] for name in table}, len(table))
 
 
 class Workbench:

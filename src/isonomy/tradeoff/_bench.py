@@ -16,9 +16,9 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
+from isonomy._groups import attribute_columns
 from isonomy.errors import DegenerateOutputWarning, IsonomyError
 from isonomy.metrics.joint import JointCounts
-from isonomy.metrics.tally import attribute_columns
 from isonomy.mitigators import BaseMitigator, PostProcessor, Unmitigated
 from isonomy.search import Cache
 

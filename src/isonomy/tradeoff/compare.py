@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from isonomy._groups import attribute_columns
 from isonomy.errors import DegenerateOutputWarning, NotApplicable
-from isonomy.metrics.tally import attribute_columns
 from isonomy.mitigators import BaseMitigator, Unmitigated, make_mitigator
 from isonomy.tradeoff.frontier import Frontier, post_processing_frontier
 from isonomy.tradeoff.verdict import TradeOff, judge

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._groups import attribute_columns
 from isonomy._validate import MISSING, check_length, check_weight
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
-from isonomy.metrics.tally import attribute_columns
 from isonomy.mitigators import FairnessConstrainedThresholds
 from isonomy.tradeoff.baseline import bias_of
 

@@ -1,0 +1,222 @@
+"""Protected attributes become groups: one coding, one order, one rule for missing values.
+
+Rows whose attribute is not known are a group of their own, ``"(missing)"``, which comes last.
+Numbers are ordered by size, words by the alphabet, bands such as ``25 to 60`` by their number;
+several attributes are crossed.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from isonomy._validate import MISSING, check_length
+from isonomy.errors import InputError
+
+__all__ = [
+    "MOST_VALUES",
+    "as_column",
+    "attribute_columns",
+    "cross",
+    "factorize",
+    "group_index",
+    "is_missing",
+    "joint_codes",
+    "joint_label",
+    "plain_value",
+    "read_attributes",
+    "sort_key",
+    "sorted_values",
+    "too_many",
+]
+
+FEW = 256  # a span of whole numbers that is coded by a table
+MOST_VALUES = 100
+"""A column with more values than this is not a protected attribute but a measurement or a name."""
+MOST_GROUPS = 10**6
+
+Codes = NDArray[np.intp]
+Group = tuple[Any, ...]
+
+_BAND = re.compile(r"(?P<under>under )?(?P<cut>-?\d+(\.\d+)?)(?P<rest> to .*| and over)?$")
+
+
+def sort_key(value: Any) -> Any:
+    """Order labels of any type: numbers by size, then text, missing last."""
+    if isinstance(value, tuple):
+        return tuple(sort_key(v) for v in value)
+    if isinstance(value, str):
+        band = _BAND.match(value)  # bands of a number go by the number
+        at = 0.0
+        if band is not None and bool(band["under"]) != bool(band["rest"]):
+            at = float(band["cut"]) - (1e-9 if band["under"] else 0.0)
+        return (2, 0.0, "") if value == MISSING else (1, at, value)
+    try:
+        return (0, float(value), "")
+    except (TypeError, ValueError):
+        return (1, 0.0, str(value))
+
+
+def plain_value(value: Any) -> Any:
+    """Return a label as a plain Python value; whole floats from a file stay floats."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether an engine gave a value that is not known."""
+    return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
+
+
+def factorize(values: Any) -> tuple[Codes, list[Any]]:
+    """Code a column; -1 is missing. Categoricals are not walked through again."""
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
+        codes, levels = np.asarray(values.cat.codes, dtype=np.intp), list(values.cat.categories)
+        used = np.bincount(codes + 1, minlength=len(levels) + 1)[1:] > 0
+        if used.all():
+            return codes, levels
+        # a level that no row has is not a value that occurs
+        place = np.append(np.cumsum(used) - 1, -1)
+        return place[codes], [level for level, u in zip(levels, used, strict=True) if u]
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size:
+        low, high = int(values.min()), int(values.max())
+        if high - low < FEW:  # small whole numbers are their own codes: nothing to hash
+            shifted = values.astype(np.intp) - low
+            used = np.bincount(shifted, minlength=high - low + 1) > 0
+            levels = [low + int(k) for k in np.flatnonzero(used)]
+            return (shifted if used.all() else (np.cumsum(used) - 1)[shifted]), levels
+    codes, uniques = pd.factorize(values)
+    return codes, [plain_value(v) for v in uniques]
+
+
+def sorted_values(values: Any) -> tuple[Any, ...]:
+    """Return the values that occur in a column, in order, without the missing ones."""
+    return tuple(sorted(factorize(values)[1], key=sort_key))
+
+
+def as_column(values: Any, name: str) -> Any:
+    """Make a one-dimensional column of whatever was given; a pandas Series stays one."""
+    if isinstance(values, pd.Series):
+        return values
+    if hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
+        values = values.to_numpy()
+    array = np.asarray(values)
+    if array.dtype.kind in "US":
+        array = array.astype(object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one column; got an array of shape {array.shape}.")
+    return array
+
+
+def read_attributes(sensitive_features: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Return the names (None where there is none) and the columns of protected attributes."""
+    given = nw.from_native(
+        sensitive_features, eager_only=True, allow_series=True, pass_through=True
+    )
+    names: Sequence[Any]
+    columns: Iterable[Any]
+    if isinstance(given, Mapping):
+        names, columns = tuple(given), given.values()
+    elif isinstance(given, nw.DataFrame):
+        names = tuple(getattr(sensitive_features, "columns", given.columns))
+        columns = (given[:, j].to_native() for j in range(len(names)))
+    elif isinstance(given, nw.Series):
+        named = given.name is not None and given.name != ""  # 0 is a name
+        names, columns = (given.name if named else None,), [given.to_native()]
+    else:
+        array = np.asarray(given)
+        columns = array.T if array.ndim == 2 else [array]
+        names = (None,) * len(columns)
+    if not len(names):
+        raise InputError("At least one protected attribute must be given; got none.")
+    return tuple(names), [
+        as_column(c, "sensitive_features" if n is None else str(n))
+        for n, c in zip(names, columns, strict=True)
+    ]
+
+
+def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
+    """Return the columns of protected attributes by name; those without one are given one."""
+    names, columns = read_attributes(sensitive_features)
+    alone = "group" if len(names) == 1 else None
+    return {
+        str(name) if name is not None else alone or f"attribute_{j}": column
+        for j, (name, column) in enumerate(zip(names, columns, strict=True))
+    }
+
+
+def joint_codes(
+    columns: Mapping[Any, Any], rows: int, *, to: str = "y_true", most: int | None = MOST_VALUES
+) -> tuple[Codes, list[list[Any]]]:
+    """Code the joint values of the attributes; return the codes and the values of each."""
+    joint: Codes = np.zeros(rows, dtype=np.intp)
+    levels: list[list[Any]] = []
+    size = 1
+    for name, column in columns.items():
+        check_length(f"sensitive feature {name!r}", len(column), to, rows)
+        codes, values = factorize(column)
+        if (codes < 0).any():
+            codes = np.where(codes < 0, len(values), codes)
+            values = [*values, MISSING]
+        if most is not None and len(values) > most:
+            raise InputError(too_many(name, len(values), most))
+        size *= len(values)
+        if size > MOST_GROUPS:
+            raise InputError(too_many(" & ".join(map(str, columns)), size, MOST_GROUPS))
+        joint = joint * len(values) + codes if levels else codes
+        levels.append(values)
+    return joint, levels
+
+
+def joint_label(code: int, levels: list[list[Any]]) -> Group:
+    """Return the value of each attribute behind a joint code."""
+    out: list[Any] = []
+    for values in reversed(levels):
+        code, k = divmod(code, len(values))
+        out.append(values[k])
+    return tuple(reversed(out))
+
+
+def cross(
+    columns: Mapping[Any, Any], rows: int, *, to: str = "X", most: int | None = None
+) -> tuple[Codes, tuple[Group, ...]]:
+    """Return the group of each row and the groups that occur, in order.
+
+    Examples
+    --------
+    >>> codes, groups = cross({"sex": np.array(["m", "f", "m"], dtype=object)}, 3)
+    >>> codes.tolist(), groups
+    ([1, 0, 1], (('f',), ('m',)))
+    """
+    joint, levels = joint_codes(columns, rows, to=to, most=most)
+    occurring = np.flatnonzero(np.bincount(joint, minlength=1))
+    labels = [joint_label(int(code), levels) for code in occurring] if rows else []
+    order = sorted(range(len(labels)), key=lambda k: sort_key(labels[k]))
+    rank = np.zeros(int(occurring[-1]) + 1 if len(occurring) else 1, dtype=np.intp)
+    rank[occurring[order]] = np.arange(len(order))
+    return rank[joint], tuple(labels[k] for k in order)
+
+
+def group_index(sensitive_features: Any, groups: Sequence[Group], rows: int) -> Codes:
+    """Return to which of ``groups`` each row belongs."""
+    codes, labels = cross(
+        attribute_columns(sensitive_features), rows, to="y_true", most=MOST_VALUES
+    )
+    place = {group: i for i, group in enumerate(groups)}
+    index = np.array([place.get(label, -1) for label in labels], dtype=np.intp)[codes]
+    if (index < 0).any():
+        raise InputError("Some rows belong to none of the groups; count and score the same rows.")
+    return index
+
+
+def too_many(name: Any, values: int, most: int = MOST_VALUES) -> str:
+    """Say that a column is an identifier rather than a protected attribute."""
+    return (
+        f"A protected attribute must have at most {most:,} values; {name!r} has {values:,}: "
+        f"group it first (on the command line --bins {name}=25,40,60)."
+    )
