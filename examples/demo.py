@@ -2,9 +2,9 @@
 The demo: every mitigation method on real data, and which one to choose
 =======================================================================
 
-Runs ``isonomy benchmark`` as a user would: the unmitigated model and every applicable method on
-the same ten splits of German credit, judged against both baselines, with statistics. Ends with
-the path of the page. Run it again and it goes on from what is there: at once.
+This runs ``isonomy benchmark`` as a user would: the unmitigated model and every applicable method on
+the same ten splits of German credit, compared with both baselines, with statistics. It ends with
+the path of the page. A second run reuses the stored results and is immediate.
 """
 
 import subprocess
@@ -15,11 +15,11 @@ from isonomy.errors import DataUnavailable
 
 
 def people() -> tuple[str, str]:
-    """Name German credit, or data of the same size that we make, where none can be reached."""
+    """Return German credit, or generated data of the same size where it is unavailable."""
     try:
         return load("german").name, "age"
     except DataUnavailable as error:
-        print(f"{error}\nGoing on with generated data.\n")
+        print(f"{error}\nContinuing with generated data.\n")
         return "synthetic(n=1000)", "group"
 
 

@@ -2,7 +2,7 @@
 Every method on your own data: which one to choose
 ==================================================
 
-What ``isonomy benchmark`` does, step by step from Python: plan a study of all the methods you want, run it into a
+The steps of ``isonomy benchmark`` in Python: plan a study of all the methods you want, run it into a
 store, judge the records, and draw the page. Replace the data by your own file.
 """
 
@@ -26,26 +26,26 @@ plan = plan_benchmark("synthetic(n=2000)", ["group"], methods=METHODS, repeats=8
 print(f"{len(plan.study.methods)} methods on {plan.rows:,} rows, {plan.study.repeats} splits")
 
 # %%
-# Run: each split once, every method on the same rows; what is there already is not run again
-# --------------------------------------------------------------------------------------------
+# Run: every method on the same splits; stored results are not computed again
+# ----------------------------------------------------------------------------
 
 outcome = run(plan.study, OUT / "store")
-print(f"{outcome.done} splits run now, {outcome.kept} records were there before")
+print(f"{outcome.done} splits run now, {outcome.kept} records were stored before")
 
 # %%
-# Judge: regions with probabilities, intervals, paired tests, and what to choose
-# ------------------------------------------------------------------------------
+# Judge: regions with probabilities, intervals, paired tests, and the recommendation
+# ----------------------------------------------------------------------------------
 
 found = judge_benchmark(Store.open(OUT / "store").records(), resamples=200)
 section = found.sections[0]
-for told in sentences(found, section):
-    print(told)
+for sentence in sentences(found, section):
+    print(sentence)
 table = found.frame()[["method", "word", "accuracy", "bias", "region", "worth", "advantage"]]
 print(table.round(3).to_string(index=False))
 
 # %%
-# Show: the picture alone, and the whole page
-# -------------------------------------------
+# Show: the plot alone, and the whole page
+# ----------------------------------------
 
 (OUT / "plane.svg").write_text(standalone(plane_of(section, section.judged)))
 (OUT / "report.html").write_text(benchmark_page(found))

@@ -2,9 +2,9 @@
 Fair-SMOTE, step by step
 ========================
 
-Fair-SMOTE fills up the small cells of class and group with synthetic rows and then drops the rows
-that the group decides. Here each step is done alone on Adult, and the audit tells what became of
-the attribute that was asked about and of the one that was not.
+Fair-SMOTE fills the small cells of class and group with synthetic rows and then drops the rows
+whose prediction depends on the group. Here each step is done separately on Adult, and an audit shows
+the effect on the attribute that was mitigated and on the one that was not.
 """
 
 # %%
@@ -38,7 +38,7 @@ print(cells(y, s))
 # %%
 # Balancing
 # ---------
-# Every cell is brought to the size of the largest. A synthetic row comes from a parent and its two
+# Every cell is filled to the size of the largest. A synthetic row comes from a parent and its two
 # nearest neighbours in the cell; numbers stay in the range of their column and a one-hot block
 # keeps its single 1.
 

@@ -2,9 +2,8 @@
 The regions and the area of Fairea, for a model of your own
 ===========================================================
 
-A model, a mitigation, and the question whether it was worth it: the mutation baseline with its five regions
-(Figure 2 of the paper), the area of one method (Figure 3), and the frontier of post-processing beside them.
-Replace the data and the model by your own.
+Was a mitigation worth it? The mutation baseline with its five regions (Figure 2 of the paper), the area of one
+method (Figure 3), and the post-processing frontier. Replace the data and the model by your own.
 """
 
 # %%
@@ -57,7 +56,7 @@ if best:
     print(f"largest area: {best}, {good[best].area:.4f}, interval {good[best].area_interval}")
 
 # %%
-# Both drawings are plain SVG; a page holds them with the numbers.
+# Both drawings are plain SVG; the page contains them and the numbers.
 
 out = Path("out")
 out.mkdir(exist_ok=True)

@@ -1,12 +1,12 @@
 """
-Turning the knob of an in-processing method
-===========================================
+Varying the parameter of an in-processing method
+================================================
 
-Prejudice remover pays for the dependence of its output on the group; ``eta`` says how much. This
-example sweeps it over Adult and prints accuracy and two disparities on rows held out, beside the
-plain model, adversarial debiasing and the meta fair classifier. With matplotlib installed it also
-draws the trade-off. The two disparities part company: a method that aims at equal rates may pay
-with unequal errors.
+Prejudice remover penalizes the dependence of its output on the group; ``eta`` is the weight of the
+penalty. This example varies it on Adult and prints accuracy and two disparities on held-out rows, with
+the plain model, adversarial debiasing and the meta fair classifier for comparison. With matplotlib
+installed it also draws the trade-off. The two disparities disagree: a method that aims at equal rates
+may increase the difference in errors.
 """
 
 from importlib.util import find_spec
@@ -30,27 +30,26 @@ METRICS = ("accuracy", "statistical_parity_difference", "average_absolute_odds_d
 OUT = Path("out/examples")
 
 # %%
-# The data: Adult, one split, encoded as a careful practitioner would. Where no registry can be
-# reached, data that we make.
+# The data: Adult, one split, default encoding. Where it is unavailable, generated data.
 
 
 def people() -> Prepared:
-    """Give 6,000 training rows and the test rows of one split."""
+    """Return 6,000 training rows and the test rows of one split."""
     try:
         data, attribute = load("adult"), "sex"
     except DataUnavailable as error:
-        print(f"{error}\nGoing on with generated data.\n")
+        print(f"{error}\nContinuing with generated data.\n")
         data, attribute = load("synthetic", n=10_000), "group"
     rows = np.random.default_rng(0).permutation(len(data))[:9_000]
     return prepare(data, attribute=attribute, split=make_splits(data, rows=rows)[0])
 
 
 # %%
-# One line per method: fitted on the training rows, measured on the test rows.
+# Each method is fitted on the training rows and measured on the test rows.
 
 
 def measure(method: Any, ready: Prepared) -> list[float]:
-    """Fit, predict and give the three metrics."""
+    """Fit, predict and return the three metrics."""
     model = method.fit(ready.X_train, ready.y_train, sensitive_features=ready.s_train)
     labels = model.predict(ready.X_test, sensitive_features=ready.s_test)
     counts = Counts.from_labels(ready.y_test, labels, sensitive_features=ready.s_test, privileged=1)
@@ -83,7 +82,7 @@ def draw(sweep: list[list[float]], others: dict[str, list[float]]) -> Path:
 
 
 def main() -> None:
-    """Sweep eta, set the other methods beside it, and print the table."""
+    """Vary eta, measure the other methods, and print the table."""
     ready = people()
     common = {"privileged": 1, "sensitive_columns": [ready.sensitive_column]}
     sweep = [measure(PrejudiceRemover(eta=eta, **common), ready) for eta in ETAS]

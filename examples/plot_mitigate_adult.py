@@ -2,9 +2,9 @@
 Mitigate a pipeline on Adult
 ============================
 
-A pipeline on raw columns, labels that are words, two protected attributes: reweighing takes ten
-lines. Then the same with every other method of the shelf that needs nothing but the base learner,
-side by side, with the effect on the attribute that was *not* asked about.
+A pipeline on raw columns, text labels, two protected attributes: reweighing takes ten
+lines. Then several methods that need only the base learner are compared, with the effect on the
+attribute that was *not* mitigated.
 """
 
 # %%
@@ -35,7 +35,7 @@ print(model.predict(X.loc[test])[:5], model.groups_, model.privileged_)
 # %%
 # Side by side
 # ------------
-# ``sex`` is what each method is asked to mitigate; ``race`` is what nobody asked about.
+# Each method mitigates the gap by ``sex``; ``race`` shows the effect on another attribute.
 
 METHODS = ["unmitigated", "suppression", "reweighing", "disparate_impact_remover"]
 METHODS += ["equalized_odds", "fairness_constrained_thresholds"]

@@ -2,16 +2,16 @@
 How bad can it get: the tail of a model's counterfactual discrimination
 =======================================================================
 
-Two models of about the same accuracy, one question: what does a person's own group cost at worst?
-A logistic regression has a worst case that is known exactly; a forest has none, so its tail is
-fitted, and searched beyond the data. Replace the data and the models by your own.
+Two models of about the same accuracy, one question: what does belonging to a group cost a person at
+worst? For a logistic regression the worst case is known exactly; for a forest it is not, so its tail
+is fitted, and searched beyond the data. Replace the data and the models by your own.
 """
 
 # %%
 # Two models of raw rows
 # ----------------------
-# The protected attribute is one column of the frame, so a pipeline that takes raw frames is asked
-# directly. Where no registry can be reached, rows that we make.
+# The protected attribute is one column of the frame, so a pipeline that takes raw frames is used
+# directly. Where Adult is unavailable, generated rows are used.
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ fitted = {
 # %%
 # Every row as it is, and in the other group
 # ------------------------------------------
-# The model is asked twice. CD is the score in the other group minus the row's own.
+# Every row is scored twice. CD is the score in the other group minus the row's own score.
 
 reports = {
     name: counterfactual_discrimination(model, X, attribute, privileged=privileged)
@@ -65,14 +65,14 @@ for name, report in reports.items():
 # %%
 # The worst individuals
 # ---------------------
-# What the model said about each, and what it would have said.
+# The score of each, and the score in the other group.
 
 print(reports["forest"].worst.iloc[:3, :9].to_string(index=False))
 
 # %%
 # Beyond the data
 # ---------------
-# From the worst rows on, uphill, inside the observed values and ranges.
+# A search from the worst rows upwards, within the observed values and ranges.
 
 found = seek_tail(
     fitted["forest"], X, attribute, pairs=reports["forest"].pairs, starts=5, queries=15_000
@@ -81,7 +81,7 @@ print(found.frame()[["group", "start_cd", "cd", "changes"]].head(3).to_string(in
 reports["forest"] = reports["forest"].with_search(found)
 
 # %%
-# The drawings are plain SVG; a page holds them with the numbers.
+# The drawings are plain SVG; the page contains them and the numbers.
 
 out = Path("out")
 out.mkdir(exist_ok=True)
