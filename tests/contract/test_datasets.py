@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from isonomy.data import DATASETS, Dataset, load, make_biased
-from isonomy.data.home_credit import COLUMNS, ROWS
+from isonomy.data.home_credit import CARD, COLUMNS
 from isonomy.errors import DataUnavailable
 from isonomy.testing import DATASET_CHECKS, check_dataset
 from tests.registry import real
@@ -60,7 +60,7 @@ def test_the_shelf_says_what_the_dataset_is(name: str, home_credit: Dataset) -> 
     entry = DATASETS[name]
     data = home_credit if name == "home_credit" else real(name)
     assert entry.name == name == data.name
-    assert entry.rows == (ROWS if name == "home_credit" else len(data))
+    assert entry.rows == (CARD.rows if name == "home_credit" else len(data))
     assert entry.attributes == data.attributes
     assert entry.title == data.info.title
     assert bool(entry.files) + bool(entry.by_hand) + entry.made == 1

@@ -1,40 +1,34 @@
 """``isonomy data``: what there is to learn from, how to get it, and what to know about it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomy.cli.options import Json
-from isonomy.cli.output import (
-    check_writable,
-    console,
-    messages,
-    number,
-    value_pairs,
-    write_json,
+from isonomy.cli.options import (
+    Favorable,
+    Json,
+    Label,
+    Privileged,
+    Quiet,
+    Sensitive,
+    Weight,
+    parse_pairs,
 )
+from isonomy.cli.output import check_writable, console, make_table, messages, number, write_json
 from isonomy.errors import DataUnavailable, InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from isonomy.data import Dataset
-    from isonomy.data.catalog import Entry
 
 __all__ = ["register"]
 
-LABEL = typer.Option(None, "--label", help="For a file: the column to predict.")
-SENSITIVE = typer.Option(
-    [], "--sensitive", "--attribute", help="For a file: a protected column; may be repeated."
-)
-FAVORABLE = typer.Option(
-    [], "--favorable", "--favourable", help="For a file: a label that is good to get."
-)
-PRIVILEGED = typer.Option(
-    [], "--privileged", help="For a file: ATTRIBUTE=VALUE of the privileged group."
-)
-WEIGHT = typer.Option(None, "--weight", help="For a file: the column of weights.")
-PATH = typer.Option(None, "--path", help="Where the files of a dataset lie that came by hand.")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset, or a CSV or Parquet file.")]
+Place = Annotated[
+    str | None, typer.Option("--path", help="Where the files of a dataset are that you downloaded.")
+]
+_COLORS = {"cached": "green", "ready": "green", "by hand": "yellow", "registry": "default"}
 
 
 def register(app: typer.Typer) -> None:
@@ -49,221 +43,66 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group)
 
 
-# ---------------------------------------------------------------------- list
-
-
-def list_command(
-    json_file: Json = None,
-) -> None:
+def list_command(json_file: Json = None, quiet: Quiet = False) -> None:
     """List the datasets, what they predict and where they are."""
-    from rich.table import Table
-
     from isonomy.data import DATASETS
     from isonomy.data.fetch import cache_folder
 
+    check_writable(json_file)
     screen = console()
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("name", no_wrap=True, style="bold")
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("protected", no_wrap=True)
-    table.add_column("where", no_wrap=True)
-    table.add_column("what is predicted")
-    rows = []
+    table = make_table(
+        *("name", "rows", "protected", "where", "what is predicted"),
+        right=["rows"],
+        fixed=["name", "protected", "where"],
+    )
     for entry in DATASETS.values():
-        where = _where(entry)
-        colour = {"cached": "green", "ready": "green", "by hand": "yellow"}.get(where)
-        protected = ", ".join(entry.attributes)
         table.add_row(
-            entry.name,
+            f"[bold]{entry.name}[/bold]",
             f"{entry.rows:,}",
-            protected,
-            f"[{colour}]{where}[/{colour}]" if colour else where,
-            entry.title.partition(": ")[2] or entry.title,
-        )
-        rows.append(
-            {
-                "name": entry.name,
-                "title": entry.title,
-                "rows": entry.rows,
-                "attributes": list(entry.attributes),
-                "where": where,
-                "by_hand": _by_hand(entry),
-            }
+            ", ".join(entry.attributes),
+            f"[{_COLORS[entry.where]}]{entry.where}[/]",
+            entry.info.title.partition(": ")[2],
         )
     screen.print(table)
     screen.print(
-        "\n[dim]cached: on this machine; registry: `isonomy data fetch NAME` or the first load "
-        "gets it; by hand: see below; ready: made by a generator.[/dim]"
+        "\n[dim]cached: on this machine; registry: fetched by `isonomy data fetch NAME` or by the "
+        "first load; by hand: see below; ready: drawn by a generator.[/dim]"
     )
     for entry in DATASETS.values():
         if entry.by_hand:
-            screen.print(f"\n[yellow]{entry.name}[/yellow] {_by_hand(entry)}.", soft_wrap=True)
+            screen.print(f"\n[yellow]{entry.name}[/yellow] {entry.instructions}.", soft_wrap=True)
     screen.print(f"\nCache folder: {cache_folder()} [dim](set ISONOMY_DATA to change it)[/dim]")
     if json_file:
-        write_json(json_file, {"cache": str(cache_folder()), "datasets": rows})
-
-
-def _where(entry: "Entry") -> str:
-    from isonomy.data.fetch import cache_folder, is_fetched
-
-    if entry.made:
-        return "ready"
-    if entry.by_hand:
-        folder = cache_folder() / "files" / entry.name
-        return "cached" if any(folder.glob("*.csv")) else "by hand"
-    have = [is_fetched(file) for file in entry.files]
-    return "cached" if all(have) else "registry"
-
-
-def _by_hand(entry: "Entry") -> str:
-    from isonomy.data.fetch import cache_folder
-
-    return entry.by_hand.format(folder=cache_folder() / "files" / entry.name)
-
-
-# ---------------------------------------------------------------------- info
+        entries = [entry.to_dict() for entry in DATASETS.values()]
+        write_json(json_file, {"cache": str(cache_folder()), "datasets": entries})
 
 
 def info_command(
-    source: str = typer.Argument(..., metavar="NAME", help="A dataset, or a CSV or Parquet file."),
-    label: str | None = LABEL,
-    sensitive: list[str] = SENSITIVE,
-    favorable: list[str] = FAVORABLE,
-    privileged: list[str] = PRIVILEGED,
-    weight: str | None = WEIGHT,
-    path: str | None = PATH,
+    source: Name,
+    label: Label = None,
+    sensitive: Sensitive = [],
+    favorable: Favorable = [],
+    privileged: Privileged = [],
+    weight: Weight = None,
+    path: Place = None,
     json_file: Json = None,
+    quiet: Quiet = False,
 ) -> None:
     """Show rows, groups, base rates by group, and what to know before using a dataset."""
     check_writable(json_file)
     dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
     _show(dataset, console())
     if json_file:
-        write_json(json_file, _facts(dataset))
-
-
-def _show(dataset: "Dataset", screen: "Console") -> None:
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    info = dataset.info
-    screen.print()
-    screen.print(Text(dataset.name, style="bold"))
-    screen.print(Text(info.title))
-    screen.print()
-    facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    facts.add_column(style="bold", no_wrap=True)
-    facts.add_column()
-    for key, value in _headline(dataset).items():
-        facts.add_row(key, Text(value))
-    screen.print(facts)
-    rates = dataset.base_rates()
-    weighted = "favorable_weighted" in rates.columns
-    for attribute in dataset.attributes:
-        table = Table(
-            title=f"Groups of {attribute}", title_justify="left", box=None, padding=(0, 2, 0, 0)
-        )
-        table.add_column("group", no_wrap=True)
-        for heading in ("rows", "share", "favourable", *(["weighted"] if weighted else [])):
-            table.add_column(heading, justify="right")
-        for row in rates[rates["attribute"] == attribute].to_dict("records"):
-            cells: list[Any] = [
-                Text(f"{row['group']} *" if row["privileged"] else str(row["group"])),
-                f"{row['rows']:,}",
-                f"{row['share']:.1%}",
-                number(row["favorable"]),
-            ]
-            table.add_row(*cells, *([number(row["favorable_weighted"])] if weighted else []))
-        screen.print()
-        screen.print(table)
-        rule = info.rules.get(attribute, "privileged" if dataset.privileged else "")
-        if rule:
-            screen.print(Text(f"* {rule}", style="dim"))
-        gap = _gap(dataset, attribute)
-        if gap is not None:
-            screen.print(f"Gap, unprivileged minus privileged: {gap:+.3f}")
-    if info.caveats:
-        screen.print("\n[bold yellow]Before you use it[/bold yellow]")
-        for caveat in info.caveats:
-            line = Table.grid(padding=(0, 1))
-            line.add_row("-", Text(caveat))
-            screen.print(Padding(line, (0, 0, 0, 1)))
-    screen.print()
-
-
-def _headline(dataset: "Dataset") -> dict[str, str]:
-    info = dataset.info
-    missing = int(dataset.X.isna().any(axis=1).sum())
-    kinds = dataset.X.dtypes.astype(str)
-    categories = int((kinds == "category").sum())
-    favorable = dataset.favorable
-    shown = (
-        f"{min(favorable)} to {max(favorable)}"
-        if len(favorable) > 6
-        else ", ".join(map(str, favorable))
-    )
-    facts = {
-        "rows": f"{len(dataset):,}" + (f" ({missing:,} with a missing value)" if missing else ""),
-        "features": f"{dataset.X.shape[1]} ({categories} of them categories)",
-        "label": f"{dataset.y.name}; favourable: {shown} ({dataset.y01.mean():.1%} of the rows)",
-        "weights": "" if dataset.weight is None else "yes, one per row",
-        "set aside": "" if dataset.aside is None else ", ".join(map(str, dataset.aside.columns)),
-        "version": info.version,
-        "source": info.source,
-        "licence": info.licence,
-        "cite": info.citation,
-    }
-    return {key: value for key, value in facts.items() if value}
-
-
-def _gap(dataset: "Dataset", attribute: str) -> float | None:
-    if attribute not in dataset.privileged:
-        return None
-    known = dataset.take(dataset.known(attribute))
-    s, y = known.s01(attribute), known.y01
-    if len(set(s.tolist())) < 2:
-        return None
-    return float(y[s == 0].mean() - y[s == 1].mean())
-
-
-def _facts(dataset: "Dataset") -> dict[str, Any]:
-    info = dataset.info
-    rates = dataset.base_rates()
-    records = [
-        {k: (None if v != v else v) for k, v in {**row, "group": str(row["group"])}.items()}
-        for row in rates.to_dict("records")
-    ]
-    return {
-        "name": dataset.name,
-        "title": info.title,
-        "rows": len(dataset),
-        "rows_with_missing": int(dataset.X.isna().any(axis=1).sum()),
-        "features": list(map(str, dataset.X.columns)),
-        "label": str(dataset.y.name),
-        "favorable": [str(v) for v in dataset.favorable],
-        "favorable_share": float(dataset.y01.mean()),
-        "privileged": {a: [str(v) for v in vs] for a, vs in dataset.privileged.items()},
-        "groups": records,
-        "weighted": dataset.weight is not None,
-        "caveats": list(info.caveats),
-        "rules": dict(info.rules),
-        "source": info.source,
-        "licence": info.licence,
-        "citation": info.citation,
-        "version": info.version,
-        "sha256": dict(info.sha256),
-    }
-
-
-# ---------------------------------------------------------------------- fetch and export
+        write_json(json_file, dataset.to_dict())
 
 
 def fetch_command(
     names: list[str] = typer.Argument(None, metavar="[NAME]...", help="Datasets to fetch."),
-    everything: bool = typer.Option(False, "--all", help="All that a registry carries."),
+    everything: bool = typer.Option(False, "--all", help="All datasets that a registry carries."),
+    json_file: Json = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Get datasets once, verify them, and keep them for use without a network."""
+    """Fetch datasets once, verify them, and keep them for use without a network."""
     from isonomy.data import DATASETS
     from isonomy.data.fetch import cache_folder, fetch, progress_bar
 
@@ -280,27 +119,30 @@ def fetch_command(
             except DataUnavailable as error:
                 failures.append(str(error))
     for entry in entries:
-        where = _where(entry)
-        if entry.by_hand and where == "by hand":
-            screen.print(f"[yellow]{entry.name}[/yellow] {_by_hand(entry)}.", soft_wrap=True)
-        elif where in {"cached", "ready"}:
-            screen.print(f"[green]{entry.name}[/green] {where}")
+        if entry.where == "by hand":
+            screen.print(f"[yellow]{entry.name}[/yellow] {entry.instructions}.", soft_wrap=True)
+        elif entry.where in {"cached", "ready"}:
+            screen.print(f"[green]{entry.name}[/green] {entry.where}")
     screen.print(f"Cache folder: {cache_folder()}")
+    if json_file:
+        write_json(json_file, {"datasets": [e.to_dict() for e in entries], "failures": failures})
     for failure in failures:
         messages().print(f"isonomy: {failure}", soft_wrap=True, markup=False)
-    if failures or (not everything and any(_where(e) == "by hand" for e in entries)):
+    if failures or (not everything and any(e.where == "by hand" for e in entries)):
         raise typer.Exit(2)
 
 
 def export_command(
-    source: str = typer.Argument(..., metavar="NAME", help="A dataset, or a CSV or Parquet file."),
-    file: str = typer.Argument(..., metavar="FILE", help="Where to write; .csv or .parquet."),
-    label: str | None = LABEL,
-    sensitive: list[str] = SENSITIVE,
-    favorable: list[str] = FAVORABLE,
-    privileged: list[str] = PRIVILEGED,
-    weight: str | None = WEIGHT,
-    path: str | None = PATH,
+    source: Name,
+    file: str = typer.Argument(..., metavar="FILE", help="File to write; .csv or .parquet."),
+    label: Label = None,
+    sensitive: Sensitive = [],
+    favorable: Favorable = [],
+    privileged: Privileged = [],
+    weight: Weight = None,
+    path: Place = None,
+    json_file: Json = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write a dataset as one table: features, protected attributes, weight and label."""
     from isonomy._files import write_table
@@ -309,6 +151,8 @@ def export_command(
     dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
     write_table(dataset.frame(), file)
     console().print(f"{len(dataset):,} rows: {file}", soft_wrap=True)
+    if json_file:
+        write_json(json_file, {"file": file, **dataset.to_dict()})
 
 
 def _open(
@@ -336,6 +180,63 @@ def _open(
         label=label,
         sensitive_features=sensitive,
         favorable=favorable or None,
-        privileged=value_pairs(privileged, "--privileged"),
+        privileged=parse_pairs(privileged, "--privileged"),
         weight=weight,
     )
+
+
+def _show(dataset: "Dataset", screen: "Console") -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    info, facts = dataset.info, dataset.to_dict()
+    missing, categories = facts["rows_with_missing"], facts["categorical_features"]
+    favorable = dataset.favorable
+    values = (
+        f"{min(favorable)} to {max(favorable)}"
+        if len(favorable) > 6
+        else ", ".join(map(str, favorable))
+    )
+    lines = {
+        "rows": f"{len(dataset):,}" + (f" ({missing:,} with a missing value)" if missing else ""),
+        "features": f"{dataset.X.shape[1]} ({categories} of them categorical)",
+        "label": f"{facts['label']}; favorable: {values} ({facts['favorable_share']:.1%} of rows)",
+        "weights": "yes, one per row" if facts["weighted"] else "",
+        "set aside": "" if dataset.aside is None else ", ".join(map(str, dataset.aside.columns)),
+        **{key: facts[key] for key in ("version", "source", "licence", "citation")},
+    }
+    screen.print()
+    screen.print(Text(dataset.name, style="bold"))
+    screen.print(Text(info.title))
+    screen.print()
+    table = make_table()
+    for key, line in lines.items():
+        if line:
+            table.add_row(key, Text(line))
+    screen.print(table)
+    rates = dataset.base_rates()
+    columns = {"favorable": "favorable", "favorable_weighted": "weighted"}
+    shown = [column for column in columns if column in rates]
+    for attribute in dataset.attributes:
+        headings = ["group", "rows", "share", *(columns[c] for c in shown)]
+        table = make_table(*headings, title=f"Groups of {attribute}", right=headings[1:])
+        for row in rates[rates["attribute"] == attribute].to_dict("records"):
+            table.add_row(
+                Text(f"{row['group']} *" if row["privileged"] else str(row["group"])),
+                f"{row['rows']:,}",
+                f"{row['share']:.1%}",
+                *(number(row[column]) for column in shown),
+            )
+        screen.print()
+        screen.print(table)
+        rule = info.rules.get(attribute, "privileged" if dataset.privileged else "")
+        if rule:
+            screen.print(Text(f"* {rule}", style="dim"))
+        gap = facts["gaps"].get(attribute)
+        if gap is not None:
+            screen.print(f"Gap, unprivileged minus privileged: {gap:+.3f}")
+    if info.caveats:
+        screen.print("\n[bold yellow]Before you use it[/bold yellow]")
+        for caveat in info.caveats:
+            screen.print(Padding(Text(f"- {caveat}"), (0, 0, 0, 1)))
+    screen.print()

@@ -1,7 +1,8 @@
 """The shelf of datasets: what there is, how to get it, how to load it."""
 
+import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,48 +12,156 @@ from isonomy._files import is_table_file, read_table
 from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy.data.cache import cached_table
-from isonomy.data.dataset import Dataset
-from isonomy.data.fetch import File
+from isonomy.data.dataset import Dataset, DatasetInfo
+from isonomy.data.fetch import File, Wheel, cache_folder, is_fetched
 from isonomy.errors import DataUnavailable, InputError
 
-__all__ = ["DATASETS", "Entry", "dataset_from", "load"]
+__all__ = ["DATASETS", "Entry", "dataset_from", "load", "read_card"]
+
+_WHEELS = Path(__file__).with_name("wheels.toml")
+
+
+DATASETS: "Registry[Entry]" = Registry("dataset")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset on the shelf.
+    """A dataset on the shelf: the facts that its card states, and its loader.
 
     Parameters
     ----------
     name : str
         Its name.
-    title : str
-        What a row is and what is predicted.
+    info : DatasetInfo
+        What it holds, where it comes from and what a user must know.
     rows : int
         The number of rows of its default version.
     attributes : tuple of str
         Its protected attributes.
-    loader : callable
-        Gives the Dataset; keyword parameters choose a version.
     files : tuple of File
         What ``isonomy data fetch`` gets; empty where no registry carries the data.
+    columns : tuple of str, or mapping of version to tuple
+        The columns of the raw table, in its order.
     by_hand : str
         What the user has to do where no registry carries the data; else empty.
     made : bool
         Whether the rows are drawn by a generator instead of read.
+    loader : callable, optional
+        Returns the Dataset; keyword parameters choose a version.
     """
 
     name: str
-    title: str
+    info: DatasetInfo
     rows: int
     attributes: tuple[str, ...]
-    loader: Callable[..., Dataset]
     files: tuple[File, ...] = ()
+    columns: Any = ()
     by_hand: str = ""
     made: bool = False
+    loader: Callable[..., Dataset] | None = None
+
+    def register(self, loader: Callable[..., Dataset]) -> Callable[..., Dataset]:
+        """Put the dataset on the shelf with the decorated loader."""
+        DATASETS.add(self.name, replace(self, loader=loader))
+        return loader
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the cache in which files brought by hand are looked for."""
+        return cache_folder() / "files" / self.name
+
+    @property
+    def instructions(self) -> str:
+        """What the user has to do where no registry carries the data."""
+        return self.by_hand.format(folder=self.folder)
+
+    @property
+    def where(self) -> str:
+        """Where the data is: ``ready``, ``cached``, ``registry`` or ``by hand``."""
+        if self.made:
+            return "ready"
+        if self.by_hand:
+            return "cached" if any(self.folder.glob("*.csv")) else "by hand"
+        return "cached" if all(is_fetched(file) for file in self.files) else "registry"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain data."""
+        return {
+            "name": self.name,
+            "title": self.info.title,
+            "rows": self.rows,
+            "attributes": list(self.attributes),
+            "where": self.where,
+            "by_hand": self.instructions,
+        }
+
+    def table(
+        self,
+        read: Callable[[], pd.DataFrame],
+        *,
+        version: str = "",
+        files: Iterable[File] | None = None,
+        rows: int | None = None,
+        columns: Iterable[str] | None = None,
+        categories: Iterable[str] | None = None,
+        layout: int = 1,
+    ) -> pd.DataFrame:
+        """Return the raw table from the cache, or read, check and keep it.
+
+        Parameters
+        ----------
+        read : callable
+            Reads the table from the files.
+        version, files, rows, columns
+            Of one version of the dataset where it has several; by default those of the card.
+        categories : iterable of str, optional
+            The categorical columns; by default every column that holds no numbers.
+        layout : int
+            Rises when ``read`` returns another table for the same files.
+        """
+        wanted = list(self.columns if columns is None else columns)
+        files = self.files if files is None else files
+
+        def read_and_check() -> pd.DataFrame:
+            table = check_table(self.name, read(), rows=rows or self.rows, columns=wanted)
+            return as_categories(table[wanted], categories)
+
+        stamp = " ".join([str(layout), *(file.sha256 for file in files)])
+        return cached_table("-".join(filter(None, [self.name, version])), stamp, read_and_check)
 
 
-DATASETS: Registry[Entry] = Registry("dataset")
+def read_card(module: str, **facts: Any) -> Entry:
+    """Read the card of a dataset: the TOML file beside the module that loads it.
+
+    Parameters
+    ----------
+    module : str
+        The file of the loader's module, ``__file__``; the dataset has its name.
+    **facts
+        What the module states itself, such as columns that follow a rule.
+    """
+    path = Path(module).with_suffix(".toml")
+    card = tomllib.loads(path.read_text(encoding="utf-8")) | facts
+    wheels = tomllib.loads(_WHEELS.read_text(encoding="utf-8"))
+    files = tuple(
+        File(dataset=path.stem, **file | {"wheel": Wheel(**wheels[file["wheel"]])})
+        for file in card.get("files", ())
+    )
+    texts = {key: card[key] for key in ("title", "source", "licence", "citation")}
+    return Entry(
+        name=path.stem,
+        info=DatasetInfo(
+            **texts,
+            caveats=tuple(card["caveats"]),
+            sha256={file.name: file.sha256 for file in files},
+            rules=card.get("rules", {}),
+        ),
+        rows=card["rows"],
+        attributes=tuple(card["attributes"]),
+        files=files,
+        columns=card.get("columns", ()),
+        by_hand=card.get("by_hand", ""),
+    )
 
 
 def load(name: str, **options: Any) -> Dataset:
@@ -78,9 +187,10 @@ def load(name: str, **options: Any) -> Dataset:
     """
     name, given = parse_name(name)
     options = {**given, **options}
-    entry = DATASETS[name]
+    loader = DATASETS[name].loader
+    assert loader is not None
     try:
-        return entry.loader(**options)
+        return loader(**options)
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise
@@ -110,17 +220,10 @@ def dataset_from(source: str | Path, **options: Any) -> Dataset:
     return Dataset.from_frame(read_table(source), **options)
 
 
-def table_of(
-    key: str, files: Iterable[File], read: Callable[[], pd.DataFrame], *, version: int = 1
-) -> pd.DataFrame:
-    """Give the table of a dataset's files from the cache, or read it from them and keep it."""
-    stamp = " ".join([str(version), *(file.sha256 for file in files)])
-    return cached_table(key, stamp, read)
-
-
-def as_categories(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+def as_categories(table: pd.DataFrame, columns: Iterable[str] | None = None) -> pd.DataFrame:
     """Mark columns as categorical, with the raw values as sorted levels."""
-    chosen = set(columns)
+    texts = [c for c in table if not pd.api.types.is_numeric_dtype(table[c])]
+    chosen = set(texts if columns is None else columns)
     return pd.DataFrame({c: v.astype("category") if c in chosen else v for c, v in table.items()})
 
 

@@ -284,6 +284,44 @@ class Dataset:
                 rows.append(row)
         return pd.DataFrame(rows)
 
+    def gap(self, attribute: str) -> float | None:
+        """Return the base rate of the unprivileged group minus that of the privileged one.
+
+        None where no group is privileged, or only one group is left.
+        """
+        if attribute not in self.privileged:
+            return None
+        known = self.take(self.known(attribute))
+        s, y = known.s01(attribute), known.y01
+        return None if s.min() == s.max() else float(y[s == 0].mean() - y[s == 1].mean())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts of the dataset as plain data, without its rows."""
+        info = self.info
+        groups = self.base_rates().astype({"group": str})
+        return {
+            "name": self.name,
+            "title": info.title,
+            "rows": len(self),
+            "rows_with_missing": int(self.X.isna().any(axis=1).sum()),
+            "features": list(map(str, self.X.columns)),
+            "categorical_features": int((self.X.dtypes.astype(str) == "category").sum()),
+            "label": str(self.y.name),
+            "favorable": [str(v) for v in self.favorable],
+            "favorable_share": float(self.y01.mean()),
+            "privileged": {a: [str(v) for v in values] for a, values in self.privileged.items()},
+            "groups": groups.astype(object).where(groups.notna(), None).to_dict("records"),
+            "gaps": {a: self.gap(a) for a in self.attributes},
+            "weighted": self.weight is not None,
+            "caveats": list(info.caveats),
+            "rules": dict(info.rules),
+            "source": info.source,
+            "licence": info.licence,
+            "citation": info.citation,
+            "version": info.version,
+            "sha256": dict(info.sha256),
+        }
+
     @classmethod
     def from_frame(
         cls,

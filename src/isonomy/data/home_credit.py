@@ -1,18 +1,18 @@
 """Home Credit: whether an applicant for a loan has difficulties to repay it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from isonomy.data.catalog import DATASETS, Entry, as_categories
-from isonomy.data.dataset import Dataset, DatasetInfo
-from isonomy.data.fetch import cache_folder, sha256_of
+from isonomy.data.catalog import as_categories, read_card
+from isonomy.data.dataset import Dataset
+from isonomy.data.fetch import sha256_of
 from isonomy.errors import DataUnavailable
 
 __all__ = ["load_home_credit"]
 
-TITLE = "Home Credit default risk: does an applicant have difficulties to repay a loan?"
-ROWS = 307_511
+CARD = read_card(__file__)
 _HOUSING = (
     "APARTMENTS BASEMENTAREA YEARS_BEGINEXPLUATATION YEARS_BUILD COMMONAREA ELEVATORS ENTRANCES "
     "FLOORSMAX FLOORSMIN LANDAREA LIVINGAPARTMENTS LIVINGAREA NONLIVINGAPARTMENTS NONLIVINGAREA"
@@ -41,29 +41,9 @@ COLUMNS = (
     *(f"FLAG_DOCUMENT_{i}" for i in range(2, 22)),
     *(f"AMT_REQ_CREDIT_BUREAU_{unit}" for unit in ("HOUR", "DAY", "WEEK", "MON", "QRT", "YEAR")),
 )
-BY_HAND = (
-    "the rules of the competition forbid to pass the data on: accept them at "
-    "https://www.kaggle.com/c/home-credit-default-risk, download application_train.csv and put it "
-    "into {folder}, or anywhere else that you name with path= (--path on the command line)"
-)
-INFO = DatasetInfo(
-    title=TITLE,
-    source="Home Credit Group, through Kaggle (2018); application_train.csv",
-    licence="rules of the Kaggle competition; not to be passed on",
-    citation="Home Credit Group (2018). Home Credit Default Risk. Kaggle.",
-    caveats=(
-        (
-            "Repaying without difficulties (TARGET 0) is the favourable label. Biswas and Rajan "
-            "(2020) declare 1 favourable, and call code 0 of the gender privileged, which is women "
-            "in seven of their eight models and men in one."
-        ),
-        "Four applicants have the gender XNA; it is read as not known.",
-        "DAYS_EMPLOYED is 365243 for people without employment: a code, not a number of days.",
-    ),
-    rules={"sex": "CODE_GENDER M is male, F female, XNA not known; privileged: male"},
-)
 
 
+@CARD.register
 def load_home_credit(*, path: str | Path | None = None, partial: bool = False) -> Dataset:
     """Load Home Credit: 307,511 applications, from a file that the user has brought.
 
@@ -80,25 +60,22 @@ def load_home_credit(*, path: str | Path | None = None, partial: bool = False) -
     Dataset
         Protected attribute ``sex``; favourable label 0 (repays).
     """
-    home = cache_folder() / "files" / "home_credit"
-    file = home if path is None else Path(path).expanduser()
+    file = CARD.folder if path is None else Path(path).expanduser()
     file = file / "application_train.csv" if not file.suffix else file
     if not file.is_file():
         raise DataUnavailable(
             f"application_train.csv of dataset 'home_credit' must lie at {file}; it does not: "
-            f"{BY_HAND.format(folder=home)}."
+            f"{CARD.instructions}."
         )
     table = pd.read_csv(file)
     missing = [c for c in COLUMNS if c not in table.columns]
-    if missing or (len(table) != ROWS and not partial):
+    if missing or (len(table) != CARD.rows and not partial):
         found = f"lacks {missing[0]!r}" if missing else f"has {len(table):,} rows"
         raise DataUnavailable(
-            f"{file} must be Kaggle's application_train.csv with {ROWS:,} rows and "
+            f"{file} must be Kaggle's application_train.csv with {CARD.rows:,} rows and "
             f"{len(COLUMNS)} columns; this one {found}: for a part of it, pass partial=True."
         )
-    table = table[list(COLUMNS)]
-    texts = [c for c in COLUMNS if not pd.api.types.is_numeric_dtype(table[c])]
-    table = as_categories(table, texts)
+    table = as_categories(table[list(COLUMNS)])
     sex = table["CODE_GENDER"].astype(object).map({"M": "male", "F": "female"})
     return Dataset(
         name="home_credit",
@@ -109,10 +86,5 @@ def load_home_credit(*, path: str | Path | None = None, partial: bool = False) -
         privileged={"sex": "male"},
         sources={"sex": ("CODE_GENDER",)},
         aside=table[["SK_ID_CURR"]],
-        info=DatasetInfo(**{**INFO.__dict__, "sha256": {file.name: sha256_of(file)}}),
+        info=replace(CARD.info, sha256={file.name: sha256_of(file)}),
     )
-
-
-DATASETS.add(
-    "home_credit", Entry("home_credit", TITLE, 307_511, ("sex",), load_home_credit, by_hand=BY_HAND)
-)

@@ -1,19 +1,19 @@
 """Synthetic data whose base rates, counterfactual effect and tail are known exactly."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy.data.catalog import DATASETS, Entry
-from isonomy.data.dataset import Dataset, DatasetInfo
+from isonomy.data.catalog import read_card
+from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
 __all__ = ["BiasedTruth", "make_biased"]
 
-TITLE = "Synthetic: a score with a disparity whose size and tail are known"
+CARD = replace(read_card(__file__), made=True)
 PRIVILEGED, UNPRIVILEGED = "privileged", "unprivileged"
 
 
@@ -66,7 +66,7 @@ class BiasedTruth:
                 f"The tail must have a negative shape, a positive scale and a positive threshold; "
                 f"got {self.tail_shape:g}, {self.tail_scale:g} and {self.threshold:g}."
             )
-        if min(self._room()) < 0:
+        if min(self.merit_room()) < 0:
             raise InputError(
                 f"Base rates must leave room for the largest exposure ({self.endpoint:g}) inside "
                 f"0 to 1; got {self.base_rates}: choose rates nearer 0.5 or a shorter tail."
@@ -115,16 +115,18 @@ class BiasedTruth:
         sign = np.where(X["group"].to_numpy(dtype=object) == PRIVILEGED, -1.0, 1.0)
         return np.asarray(sign * X["exposure"].to_numpy(dtype=float))
 
-    def _merit_means(self) -> tuple[float, float]:
+    def merit_means(self) -> tuple[float, float]:
+        """Return the mean merit of the unprivileged and of the privileged group."""
         half = self.mean_exposure / 2
         return self.base_rates[0] + half, self.base_rates[1] - half
 
-    def _room(self) -> tuple[float, float]:
+    def merit_room(self) -> tuple[float, float]:
         """Give how far the merit may spread around its mean, per group."""
-        low, high = (min(m, 1 - m) - self.endpoint / 2 for m in self._merit_means())
+        low, high = (min(m, 1 - m) - self.endpoint / 2 for m in self.merit_means())
         return low, high
 
 
+@CARD.register
 def make_biased(
     n: int = 2_000,
     *,
@@ -164,8 +166,8 @@ def make_biased(
     privileged = rng.random(n) < truth.privileged_share
     privileged[:2] = (True, False)  # both groups exist in the smallest sample
     exposure = truth.quantile(rng.random(n))
-    mean = np.where(privileged, truth._merit_means()[1], truth._merit_means()[0])
-    room = np.where(privileged, truth._room()[1], truth._room()[0])
+    mean = np.where(privileged, truth.merit_means()[1], truth.merit_means()[0])
+    room = np.where(privileged, truth.merit_room()[1], truth.merit_room()[0])
     X = pd.DataFrame(
         {
             "group": pd.Categorical(np.where(privileged, PRIVILEGED, UNPRIVILEGED)),
@@ -185,20 +187,5 @@ def make_biased(
         favorable=1,
         sensitive=X[["group"]],
         privileged={"group": PRIVILEGED},
-        info=DatasetInfo(
-            title=TITLE,
-            source="drawn by isonomy.data.make_biased",
-            licence="CC0",
-            citation="none: the rows are made up",
-            caveats=(
-                (
-                    "Nobody stands behind these rows; use them to test a method, never to claim "
-                    "anything about people."
-                ),
-            ),
-            rules={"group": "drawn; privileged: privileged"},
-        ),
+        info=CARD.info,
     )
-
-
-DATASETS.add("synthetic", Entry("synthetic", TITLE, 2_000, ("group",), make_biased, made=True))
