@@ -62,7 +62,7 @@ def test_the_shelf_says_what_the_dataset_is(name: str, home_credit: Dataset) -> 
     assert entry.name == name == data.name
     assert entry.rows == (CARD.rows if name == "home_credit" else len(data))
     assert entry.attributes == data.attributes
-    assert entry.title == data.info.title
+    assert entry.info.title == data.info.title
     assert bool(entry.files) + bool(entry.by_hand) + entry.made == 1
     for file in entry.files:
         assert file.dataset == name
