@@ -36,9 +36,9 @@ _ALL = re.compile(r"(?P<task>[a-z]+)/all_model\.csv$")
 def read_biswas(folder: str | Path) -> pd.DataFrame:
     """Read the results of Biswas and Rajan: 40 Kaggle models and seven methods.
 
-    Three layers, distinguished by ``study``: ``biswas_2020:published`` are the single runs as shipped,
-    ``biswas_2020:all_model`` their aggregates by the authors' script, ``biswas_2020:paper`` the
-    ten-run means behind the paper (``artifact-result.xlsx``). The last two hold logarithms of
+    There are three layers, distinguished by ``study``: ``biswas_2020:published`` are the single runs
+    as shipped, ``biswas_2020:all_model`` their aggregates by the authors' script,
+    ``biswas_2020:paper`` the ten-run means behind the paper (``artifact-result.xlsx``). The last two hold logarithms of
     disparate impact and consistency and have no repeat.
 
     References
@@ -68,8 +68,8 @@ def _run(file: File, task: str, number: str, repeat: int) -> Iterator[Block]:
         reason = f"the file has {len(values)} rows; the last method ran more than once"
     for mitigator, row in zip(_MITIGATORS, values, strict=False):
         for undefined in (False, True):
-            mine = np.isfinite(row) != undefined
-            if mine.any():
+            selected = np.isfinite(row) != undefined
+            if selected.any():
                 # a rate over nothing, or a ratio to a rate of 0: as the authors' files have it
                 why = "0 in the denominator" if undefined else ""
                 yield Block(
@@ -78,8 +78,8 @@ def _run(file: File, task: str, number: str, repeat: int) -> Iterator[Block]:
                     attribute,
                     f"{prefix}{number}",
                     mitigator,
-                    tuple(np.array(_RUN)[mine].tolist()),
-                    row[mine, None],
+                    tuple(np.array(_RUN)[selected].tolist()),
+                    row[selected, None],
                     range(repeat, repeat + 1),
                     reason="; ".join(filter(None, (reason, why))),
                 )
@@ -92,12 +92,11 @@ def _csv(file: File) -> pd.DataFrame:
 def _table(file: File, task: str) -> Iterator[Block]:
     prefix, attribute = _TASKS[task]
     table = _csv(file)
-    numbers = table["Model"].astype(int)
-    # the eight blocks of nine are parted by empty columns that bear a method's name
-    nine = set(table.columns[1:10])
-    held = [c for c in table.columns if c.split(".")[0] in nine]
-    filled = table[held].to_numpy(dtype=np.float64)
-    for number, row in zip(numbers, filled, strict=True):
+    # the eight blocks of nine metrics are separated by empty columns named like a method
+    metrics = set(table.columns[1:10])
+    columns = [c for c in table.columns if c.split(".")[0] in metrics]
+    rows = table[columns].to_numpy(dtype=np.float64)
+    for number, row in zip(table["Model"].astype(int), rows, strict=True):
         yield from _means("biswas_2020:all_model", task, attribute, f"{prefix}{number}", row)
 
 
@@ -115,5 +114,5 @@ def _workbook(file: File) -> Iterator[Block]:
 
 def _means(study: str, task: str, attribute: str, model: str, row: Floats) -> Iterator[Block]:
     values = row.reshape(len(_MITIGATORS), len(_MEANS))
-    for mitigator, nine in zip(_MITIGATORS, values, strict=True):
-        yield Block(study, task, attribute, model, mitigator, _MEANS, nine[:, None], None)
+    for mitigator, means in zip(_MITIGATORS, values, strict=True):
+        yield Block(study, task, attribute, model, mitigator, _MEANS, means[:, None], None)

@@ -16,9 +16,9 @@ _CELL = re.compile(r"^([A-Z]+)(\d+)$")
 
 
 def read_sheet(content: bytes, sheet: str) -> dict[int, dict[str, str | float]]:
-    """Give ``{row: {column letter: value}}`` of the cells of a sheet that hold something.
+    """Return ``{row: {column letter: value}}`` for the cells of a sheet that are not empty.
 
-    Formulas give the value that was last stored for them.
+    The value of a formula is the one last stored for it.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -46,10 +46,10 @@ def read_sheet(content: bytes, sheet: str) -> dict[int, dict[str, str | float]]:
         place, value = _CELL.match(cell.get("r", "")), cell.find(f"{_MAIN}v")
         if place is not None and value is not None and value.text is not None:
             kind = cell.get("t", "n")
-            held: str | float = value.text
+            stored: str | float = value.text
             if kind == "s":
-                held = texts[int(value.text)]
+                stored = texts[int(value.text)]
             elif kind == "n":
-                held = float(value.text)
-            rows.setdefault(int(place[2]), {})[place[1]] = held
+                stored = float(value.text)
+            rows.setdefault(int(place[2]), {})[place[1]] = stored
     return rows

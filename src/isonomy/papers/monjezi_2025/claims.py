@@ -19,7 +19,7 @@ LIMIT = 0.05
 """A difference of this size or more is discrimination, in the paper's counts."""
 
 _NOT_RUN = "not yet run"
-_UNKNOWN = "cannot be told without several runs of each case"
+_UNKNOWN = "cannot be decided without several runs of each case"
 
 
 @dataclass(frozen=True)

@@ -153,10 +153,13 @@ def _missing(frame: pd.DataFrame, cases: pd.DataFrame) -> list[str]:
         reasons.setdefault(task_of(dataset, attributes) or "", reason)
         reasons.setdefault(model, reason)
     notes = []
-    for words, names, level in (("held", TASKS, "task"), ("run", MODELS, "model")):
+    for words, names, level in (
+        ("Tasks without runs", TASKS, "task"),
+        ("Not run", MODELS, "model"),
+    ):
         absent = [name for name in names if name not in cases.index.get_level_values(level)]
         listed = [f"{name} ({reasons[name]})" if name in reasons else name for name in absent]
-        notes += [f"Not {words}: {'; '.join(listed)}."] if listed else []
+        notes += [f"{words}: {'; '.join(listed)}."] if listed else []
     return notes
 
 
