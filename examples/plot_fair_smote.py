@@ -70,7 +70,7 @@ print(f"{method.n_removed_:,} of {len(X):,} rows are decided by sex alone")
 # %%
 # What it does to the predictions
 # -------------------------------
-# Both attributes are audited, whichever the method was asked about.
+# Both attributes are audited, also the one that was not mitigated.
 
 people = pd.DataFrame({a: ready.X_test[:, j].astype(int) for a, j in ready.columns.items()})
 learner = make_model("lr")
