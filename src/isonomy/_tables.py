@@ -1,4 +1,8 @@
-"""Tables of any kind: pandas and other frames, arrays, sparse matrices."""
+"""Tables of any kind: pandas and other frames, arrays, sparse matrices.
+
+Columns are addressed by position, so that every name works, the whole numbers of
+``pd.DataFrame(array)`` too; what is made of a table is a table of the same kind.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,27 +10,53 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-__all__ = ["column_names", "get_column", "plain", "row_count", "set_columns", "stack", "take"]
+from isonomy._validate import listed
+from isonomy.errors import InputError
+
+__all__ = [
+    "as_matrix",
+    "as_pandas",
+    "as_vector",
+    "column_names",
+    "drop_columns",
+    "get_column",
+    "like",
+    "numeric_columns",
+    "plain",
+    "row_count",
+    "set_columns",
+    "stack",
+    "take",
+    "take_columns",
+]
+
+
+def _frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Return a frame of another kind than pandas, None for anything else."""
+    if isinstance(X, pd.DataFrame | np.ndarray):
+        return None
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def column_names(X: Any) -> list[Any] | None:
-    """Give the names of a frame's columns, None for an array."""
-    if isinstance(X, pd.DataFrame):
-        return list(X.columns)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
+    """Return the names of a frame's columns, None for an array."""
+    frame = X if isinstance(X, pd.DataFrame) else _frame(X)
+    return None if frame is None else list(frame.columns)
 
 
 def row_count(X: Any) -> int:
-    """Count the rows of a table."""
+    """Return the number of rows of a table."""
     return int(X.shape[0])
 
 
 def take(X: Any, rows: Any) -> Any:
-    """Give rows of a table by position, as the kind of table it is."""
+    """Return rows of a table by position."""
     return _safe_indexing(X, np.asarray(rows))
 
 
@@ -46,37 +76,54 @@ def stack(tables: Sequence[Any]) -> Any:
 
 
 def get_column(X: Any, position: int) -> Any:
-    """Give one column of a table: a Series of a pandas frame, else an array."""
+    """Return one column of a table: a Series of a pandas frame, else an array."""
     if isinstance(X, pd.DataFrame):
         return X.iloc[:, position]
     if sparse.issparse(X):
         return X.tocsc()[:, [position]].toarray()[:, 0]  # type: ignore[attr-defined]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame[:, position].to_numpy()
-    return np.asarray(X)[:, position]
+    frame = _frame(X)
+    return np.asarray(X)[:, position] if frame is None else frame[:, position].to_numpy()
 
 
-def set_columns(X: Any, columns: Mapping[int, Any]) -> Any:
-    """Give a copy of a table with other values in some columns; their types stay."""
+def take_columns(X: Any, positions: Sequence[int]) -> Any:
+    """Return the columns at these positions."""
+    if isinstance(X, pd.DataFrame):
+        return X.iloc[:, list(positions)]
+    frame = _frame(X)
+    if frame is not None:
+        return frame.select([frame.columns[p] for p in positions]).to_native()
+    return X[:, list(positions)]
+
+
+def drop_columns(X: Any, positions: Sequence[int]) -> Any:
+    """Return a table without the columns at these positions."""
+    keep = np.setdiff1d(np.arange(X.shape[1]), list(positions)).tolist()
+    return take_columns(X, keep) if len(positions) else X
+
+
+def set_columns(X: Any, columns: Mapping[int, Any], *, keep_types: bool = True) -> Any:
+    """Return a copy of a table with other values in some columns.
+
+    With ``keep_types`` they are cast to the types that were there, and a sparse matrix stays one;
+    otherwise the values decide, and it becomes an array.
+    """
     if isinstance(X, pd.DataFrame):
         out = X.copy()
         for position, values in columns.items():
-            kind = X.dtypes.iloc[position]
             fresh = pd.Series(values, index=X.index)
+            kind = X.dtypes.iloc[position] if keep_types else fresh.dtype
             out.isetitem(position, (fresh if fresh.dtype == kind else fresh.astype(kind)).array)
         return out
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        fresh_columns = []
-        for position, values in columns.items():
-            name = frame.columns[position]
-            made = nw.new_series(name, np.asarray(values), backend=frame.implementation)
-            fresh_columns.append(made.cast(frame.schema[name]))
-        return frame.with_columns(*fresh_columns).to_native()
-    if sparse.issparse(X):
+    frame = _frame(X)
+    if frame is not None:
+        made = {frame.columns[position]: np.asarray(values) for position, values in columns.items()}
+        series = [nw.new_series(c, v, backend=frame.implementation) for c, v in made.items()]
+        if keep_types:
+            series = [one.cast(frame.schema[one.name]) for one in series]
+        return frame.with_columns(*series).to_native()
+    if sparse.issparse(X) and keep_types:
         return _set_sparse(X, columns)
-    whole = np.array(X)
+    whole = X.toarray() if sparse.issparse(X) else np.array(X)  # type: ignore[attr-defined]
     for position, values in columns.items():
         whole[:, position] = values
     return whole
@@ -89,6 +136,79 @@ def _set_sparse(X: Any, columns: Mapping[int, Any]) -> Any:
     for position, values in columns.items():
         fresh[:, [position]] = np.asarray(values)[:, None]
     return X.tocsr() @ sparse.diags_array(keep) + fresh.tocsr()
+
+
+def numeric_columns(X: Any) -> list[int]:
+    """Return the positions of the columns that hold numbers; all of them in an array."""
+    if isinstance(X, pd.DataFrame):
+        return [j for j, k in enumerate(X.dtypes) if is_numeric_dtype(k) or is_bool_dtype(k)]
+    frame = _frame(X)
+    kinds = [nw.Float64()] * X.shape[1] if frame is None else frame.schema.values()
+    return [j for j, kind in enumerate(kinds) if kind.is_numeric() or kind == nw.Boolean]
+
+
+def as_matrix(X: Any, *, who: str) -> NDArray[np.float64]:
+    """Return a table as finite floats, or say which column is not a number."""
+    if sparse.issparse(X):
+        X = X.toarray()  # type: ignore[attr-defined]
+    names = column_names(X)
+    if names is not None:
+        words = [names[j] for j in sorted(set(range(len(names))) - set(numeric_columns(X)))]
+        if words:
+            raise InputError(
+                f"{who} needs numeric columns; {listed(words)} "
+                f"{'is' if len(words) == 1 else 'are'} not: encode such columns first "
+                f"(OneHotEncoder)."
+            )
+        X = X.to_numpy() if isinstance(X, pd.DataFrame) else nw.from_native(X).to_numpy()
+    try:
+        matrix = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{who} needs numbers; got {error}: encode such columns first.") from None
+    if matrix.ndim != 2:
+        raise InputError(f"{who} needs a table of rows and columns; got {matrix.ndim} dimensions.")
+    if not np.isfinite(matrix).all():
+        raise InputError(f"{who} needs finite numbers; fill missing values first (SimpleImputer).")
+    return matrix
+
+
+def like(X: Any, values: NDArray[np.float64], *, same_rows: bool = True) -> Any:
+    """Wrap a matrix in the kind of frame that it came from; other rows get a new index."""
+    if isinstance(X, pd.DataFrame):
+        return pd.DataFrame(values, columns=X.columns, index=X.index if same_rows else None)
+    frame = _frame(X)
+    if frame is None:
+        return values
+    return nw.from_numpy(values, schema=frame.columns, backend=frame.implementation).to_native()
+
+
+def as_vector(values: Any, *, name: str) -> NDArray[Any]:
+    """Return labels as a one-dimensional array, from a list, an array or any series."""
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    vector = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(values)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.ndim != 1:
+        raise InputError(f"{name} must be one column; got {vector.ndim} dimensions.")
+    if vector.dtype.kind in "fO" and bool(pd.isna(vector).any()):
+        raise InputError(f"{name} must not be missing; drop the rows where it is.")
+    return vector
+
+
+def as_pandas(table: Any) -> pd.DataFrame:
+    """Return any frame that is held in memory as a pandas one."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"df must be a table held in memory (pandas, polars, Arrow); got "
+            f"{type(table).__name__}: collect a lazy one, read a file with Dataset.from_csv or "
+            f"from_parquet."
+        ) from None
+    # by columns of Python values: polars' own way to pandas needs pyarrow
+    return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
 
 
 def plain(value: Any) -> Any:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._files import read_table
 from isonomy._groups import sorted_values
+from isonomy._tables import as_pandas
 from isonomy._validate import (
     MISSING,
     check_length,
@@ -363,7 +363,7 @@ class Dataset:
         -------
         Dataset
         """
-        df = _as_pandas(df)
+        df = as_pandas(df)
         attributes = (
             [sensitive_features]
             if isinstance(sensitive_features, str)
@@ -416,18 +416,3 @@ class Dataset:
         if attribute not in self.sensitive.columns:
             raise unknown_name("protected attribute", attribute, list(self.attributes))
         return self.sensitive[attribute]
-
-
-def _as_pandas(table: Any) -> pd.DataFrame:
-    """Give any eager table as a pandas one."""
-    if isinstance(table, pd.DataFrame):
-        return table
-    try:
-        frame = nw.from_native(table, eager_only=True)
-    except TypeError:
-        raise InputError(
-            f"df must be a table held in memory (pandas, polars, Arrow); got "
-            f"{type(table).__name__}: collect a lazy one, read a file with Dataset.from_csv or from_parquet."
-        ) from None
-    # by columns of Python values: polars' own way to pandas needs pyarrow
-    return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy.mitigators._inputs import as_matrix, drop_columns
+from isonomy._tables import as_matrix, drop_columns
 
 __all__ = ["Features"]
 

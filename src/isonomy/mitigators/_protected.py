@@ -2,15 +2,13 @@
 
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._validate import listed
 from isonomy.errors import NotApplicable
 
-__all__ = ["generator", "group_values", "protected_columns", "rows_like"]
+__all__ = ["generator", "group_values", "protected_columns"]
 
 Matrix = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -60,16 +58,6 @@ def group_values(
             f"column it was made from."
         )
     return values
-
-
-def rows_like(X: Any, matrix: Matrix) -> Any:
-    """Wrap another number of rows in the kind of table that X is."""
-    if isinstance(X, pd.DataFrame):
-        return pd.DataFrame(matrix, columns=X.columns)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return nw.from_numpy(matrix, schema=frame.columns, backend=frame.implementation).to_native()
-    return matrix
 
 
 def generator(random_state: Any) -> np.random.Generator:

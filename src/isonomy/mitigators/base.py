@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from isonomy._names import parse_name
 from isonomy._registry import Registry
+from isonomy._tables import as_vector, column_names
 from isonomy._validate import (
     check_length,
     check_same_order,
@@ -29,12 +30,7 @@ from isonomy._validate import (
     unknown_name,
 )
 from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
-from isonomy.mitigators._inputs import (
-    GroupEncoder,
-    as_vector,
-    column_names,
-    find_columns,
-)
+from isonomy.mitigators._inputs import GroupEncoder, find_columns
 from isonomy.models import make_model
 
 __all__ = [

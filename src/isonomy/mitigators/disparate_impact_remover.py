@@ -6,15 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._tables import as_matrix, drop_columns, numeric_columns, set_columns, take_columns
 from isonomy._validate import check_weight, listed
 from isonomy.errors import InputError
-from isonomy.mitigators._inputs import (
-    as_matrix,
-    drop_columns,
-    numeric_columns,
-    replace_columns,
-    take_columns,
-)
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
@@ -116,7 +110,8 @@ class DisparateImpactRemover(PreProcessor):
         protected = self._positions(X)
         if isinstance(X, np.ndarray) and len(self.repaired_columns_) + len(protected) == X.shape[1]:
             return matrix
-        return drop_columns(replace_columns(X, self.repaired_columns_, list(matrix.T)), protected)
+        repaired = dict(zip(self.repaired_columns_, matrix.T, strict=True))
+        return drop_columns(set_columns(X, repaired, keep_types=False), protected)
 
     def _apply(self, matrix: Floats, s: Vector) -> Floats:
         out = matrix.copy()

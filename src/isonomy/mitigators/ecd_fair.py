@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
+from isonomy._tables import as_matrix, column_names
 from isonomy._validate import listed, unknown_name
 from isonomy.counterfactual.extremes import (
     PAPER_K,
@@ -26,7 +27,6 @@ from isonomy.counterfactual.extremes import (
 from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import score_pairs
 from isonomy.errors import InputError, NotApplicable
-from isonomy.mitigators._inputs import as_matrix, column_names
 from isonomy.mitigators._parfait import Tuned, family_of
 from isonomy.mitigators._protected import generator, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights

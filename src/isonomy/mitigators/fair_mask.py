@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeRegressor
 
+from isonomy._tables import as_matrix, like
 from isonomy.errors import NotApplicable
-from isonomy.mitigators._inputs import as_matrix, like
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import generator, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights

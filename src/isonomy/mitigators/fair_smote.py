@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
+from isonomy._tables import as_matrix, like
 from isonomy._validate import listed, unknown_name
 from isonomy.errors import NotApplicable
-from isonomy.mitigators._inputs import as_matrix, find_columns
+from isonomy.mitigators._inputs import find_columns
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import (
     generator,
     group_values,
     protected_columns,
-    rows_like,
 )
 from isonomy.mitigators._synthesis import column_kinds, synthesize
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -177,7 +177,7 @@ class FairSmote(PreProcessor):
                 f"the situation model; use situation_testing=False."
             )
         self.origin_ = origin
-        return rows_like(X, matrix), y, s, w
+        return like(X, matrix, same_rows=False), y, s, w
 
     # Balancing.
 

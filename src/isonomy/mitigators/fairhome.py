@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from isonomy._tables import as_matrix, like
 from isonomy._validate import unknown_name
 from isonomy.errors import NotApplicable
-from isonomy.mitigators._inputs import as_matrix, like
 from isonomy.mitigators._protected import group_values, protected_columns
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
 from isonomy.models import fit_model, with_scores

@@ -15,9 +15,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing
 
+from isonomy._tables import as_matrix
 from isonomy._validate import listed
 from isonomy.errors import NotApplicable
-from isonomy.mitigators._inputs import as_matrix
 from isonomy.mitigators._protected import generator, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel, strata

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from isonomy._tables import as_matrix, like
 from isonomy.errors import InputError
-from isonomy.mitigators._inputs import as_matrix, like
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 

@@ -15,15 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 
+from isonomy._tables import column_names, set_columns, take_columns
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._distortion import ADULT, COMPAS, GERMAN, Costs, Distortion
-from isonomy.mitigators._inputs import (
-    column_names,
-    find_columns,
-    replace_columns,
-    take_columns,
-)
+from isonomy.mitigators._inputs import find_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
@@ -249,7 +245,8 @@ class OptimizedPreprocessing(PreProcessor):
                 columns.append(pd.Categorical.from_codes(codes, dtype=kind))
             else:
                 columns.append(np.asarray(levels)[codes])
-        return replace_columns(X, self.coarse_columns_, columns)
+        changed = dict(zip(self.coarse_columns_, columns, strict=True))
+        return set_columns(X, changed, keep_types=False)
 
     def base_learner(self) -> BaseEstimator:
         """Return the unfitted base learner; by default a logistic regression of one-hot codes."""

@@ -11,8 +11,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import _safe_indexing
 
+from isonomy._tables import as_matrix
 from isonomy.errors import InputError
-from isonomy.mitigators._inputs import as_matrix
 from isonomy.mitigators._protected import generator
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from isonomy._tables import drop_columns
 from isonomy.errors import InputError
-from isonomy.mitigators._inputs import drop_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 

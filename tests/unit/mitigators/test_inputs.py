@@ -4,58 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import sparse
 
 from isonomy._validate import check_same_order
 from isonomy.errors import InputError, UnknownName
-from isonomy.mitigators._inputs import (
-    GroupEncoder,
-    as_matrix,
-    as_vector,
-    drop_columns,
-    find_columns,
-    like,
-    numeric_columns,
-    replace_columns,
-    take_columns,
-)
+from isonomy.mitigators._inputs import GroupEncoder, find_columns
 
 TABLE = {"a": [1.0, 2.0], "b": ["x", "y"], "c": [True, False]}
-
-
-def tables() -> list[object]:
-    return [pd.DataFrame(TABLE), pl.DataFrame(TABLE)]
-
-
-@pytest.mark.parametrize("X", tables(), ids=["pandas", "polars"])
-def test_frames_are_taken_apart_and_put_together(X) -> None:
-    assert numeric_columns(X) == [0, 2]
-    np.testing.assert_array_equal(as_matrix(take_columns(X, [0, 2]), who="m"), [[1, 1], [2, 0]])
-    with pytest.raises(InputError, match="'b' is not"):
-        as_matrix(X, who="m")
-    other = replace_columns(X, [0, 1], [np.array([5.0, 6.0]), np.array(["p", "q"])])
-    assert type(other) is type(X)
-    assert list(other["b"]) == ["p", "q"]
-    assert list(X["b"]) == ["x", "y"], "the original stays"
-    assert list(drop_columns(X, [1]).columns) == ["a", "c"]
-    wrapped = like(X, np.zeros((2, 3)))
-    assert type(wrapped) is type(X)
-    assert list(wrapped.columns) == ["a", "b", "c"]
-
-
-def test_arrays_are_taken_apart_and_put_together() -> None:
-    X = np.arange(6.0).reshape(2, 3)
-    np.testing.assert_array_equal(drop_columns(X, [1]), X[:, [0, 2]])
-    np.testing.assert_array_equal(replace_columns(X, [2], [[9, 9]])[:, 2], [9, 9])
-    assert X[0, 2] == 2
-    np.testing.assert_array_equal(as_matrix(sparse.csr_array(X), who="m"), X)
-    for wrong, words in (
-        ([["a"]], "needs numbers"),
-        ([1.0], "rows and columns"),
-        ([[np.nan]], "finite"),
-    ):
-        with pytest.raises(InputError, match=words):
-            as_matrix(np.array(wrong), who="m")
 
 
 def test_protected_columns_are_found_by_name_or_position() -> None:
@@ -69,14 +23,6 @@ def test_protected_columns_are_found_by_name_or_position() -> None:
         find_columns(X, 3, ())
     with pytest.raises(InputError, match="positions when X is an array"):
         find_columns(X.to_numpy(), "a", ())
-
-
-def test_labels_must_be_one_complete_column() -> None:
-    assert as_vector([[1], [2]], name="y").tolist() == [1, 2]
-    with pytest.raises(InputError, match="must not be missing"):
-        as_vector(["a", None], name="y")
-    with pytest.raises(InputError, match="one column"):
-        as_vector(np.zeros((2, 2)), name="y")
 
 
 def test_order_of_rows() -> None:
