@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from isonomy.audit import Audit, audit, audit_counts, audit_file
-    from isonomy.benchmark import Benchmark
+    from isonomy.benchmark import Benchmark, benchmark
     from isonomy.data import (
         DATASETS,
         Dataset,

@@ -18,7 +18,7 @@ def run(place: Path) -> str:
 
 def test_the_example_of_the_benchmark(tmp_path: Path) -> None:
     first = run(tmp_path)
-    assert "8 splits run now, 0 records were there before" in first
+    assert "8 splits run now, 0 were done before" in first
     assert "Choose " in first
     again = run(tmp_path)
     assert "0 splits run now" in again

@@ -94,7 +94,7 @@ def test_json_on_standard_output_and_exit_codes(file: Path) -> None:
 def test_mitigators_on_a_dataset(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     run(
-        "tradeoff", "synthetic(n=1500)", "--mitigator", "reweighing", "--mitigator",
+        "tradeoff", "synthetic(n=1500)", "--method", "reweighing", "--method",
         "fairness_constrained_thresholds", "--sensitive", "group", "--fairness", "spd",
         "--fairness", "eod", "--resamples", "50", "--json", str(out),
     )  # fmt: skip
@@ -110,7 +110,7 @@ def test_tune(tmp_path: Path) -> None:
         "--param", "eta=0:40:20", "--cache", str(cache), "--json", str(out), "--html", str(page),
     ]  # fmt: skip
     done = run(*arguments)
-    assert "tuning prejudice_remover" in done.stderr  # the progress bar
+    assert "tuning prejudice_remover" in done.stderr
     assert "chosen: eta" in done.stdout
     content = json.loads(out.read_text())
     assert [row["eta"] for row in content["curve"]] == [0, 20, 40]
@@ -144,7 +144,7 @@ def test_tune_says_what_is_wrong() -> None:
 def test_a_file_to_learn_from(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     run(
-        "tradeoff", str(file), "--mitigator", "reweighing", "--label", "y", "--sensitive", "sex",
+        "tradeoff", str(file), "--method", "reweighing", "--label", "y", "--sensitive", "sex",
         "--privileged", "sex=M", "--favorable", "good", "--resamples", "0", "--json", str(out),
     )  # fmt: skip
     assert json.loads(out.read_text())["tradeoffs"][0]["method"] == "reweighing"

@@ -1,64 +1,35 @@
-"""Every applicable method on one's own data: the judgement behind ``isonomy benchmark``.
+"""Judge the records of a benchmark: every method against both baselines, on equal terms.
 
 A pure function of records. What is run, and where, is decided elsewhere; what is shown, too.
 """
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from isonomy._validate import listed
-from isonomy.benchmark.cases import FRONTIER, Case, cases_of, frontier_runs
-from isonomy.benchmark.measure import (
-    Settings,
-    above_frontier,
-    judge_method,
-    ranked,
-    tested,
-)
-from isonomy.benchmark.plan import BenchmarkPlan, plan_benchmark
+from isonomy._tables import plain
+from isonomy._validate import listed, optional, unknown_name
+from isonomy.benchmark.cases import FRONTIER, ORIGINAL, cases_of, frontier_runs
+from isonomy.benchmark.measure import above_frontier, corrected, judge_method, ranked
 from isonomy.benchmark.recommend import (
-    Change,
+    STRATEGIES,
     MethodVerdict,
-    Other,
     Recommendation,
+    Section,
     recommend,
     word_of,
 )
 from isonomy.benchmark.words import headline, metric_words, sentences
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import get_metric
-from isonomy.stats import CriticalDifference, Ranking
-from isonomy.store.record import Record
-from isonomy.tradeoff import Baseline, Frontier
+from isonomy.store import Record
+from isonomy.tradeoff import Baseline
 
-__all__ = [
-    "Benchmark",
-    "BenchmarkPlan",
-    "Change",
-    "MORE",
-    "MethodVerdict",
-    "Other",
-    "Recommendation",
-    "STRATEGIES",
-    "Section",
-    "headline",
-    "judge_benchmark",
-    "metric_words",
-    "plan_benchmark",
-    "recommend",
-    "sentences",
-]
-
-Floats = NDArray[np.float64]
-
-STRATEGIES = ("majority", "random", "minority")
-"""The mutation strategies; the first makes the strictest baseline and decides."""
+__all__ = ["Benchmark", "MORE", "judge_benchmark"]
 
 MORE: tuple[str, ...] = (
     "accuracy",
@@ -71,58 +42,11 @@ MORE: tuple[str, ...] = (
     "error_rate_difference",
     "disparate_impact",
 )
-"""Metrics told of every method besides the two that decide."""
+"""Metrics reported of every method besides the two that decide."""
 
-ORIGINAL = "unmitigated"
 _REPETITIONS = (
     1000  # mutations per degree and split: methods close together are ranked by this line
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Section:
-    """One protected attribute and one base model: both baselines, all methods, what to choose.
-
-    Attributes
-    ----------
-    attribute, model : str
-    baselines : mapping of strategy to Baseline
-    frontier : Frontier or None
-        What group thresholds on the same model reach.
-    verdicts : tuple of MethodVerdict
-        Judged methods, the best first; then those that could not be judged.
-    recommendation : Recommendation
-    repeats : int
-        Splits in which the original model ran.
-    notes : tuple of str
-    critical, ranking : CriticalDifference and Ranking, or None
-        The methods ranked by their advantage, repeat by repeat.
-    """
-
-    attribute: str
-    model: str
-    baselines: Mapping[str, Baseline]
-    frontier: Frontier | None
-    verdicts: tuple[MethodVerdict, ...]
-    recommendation: Recommendation
-    repeats: int
-    notes: tuple[str, ...] = ()
-    critical: CriticalDifference | None = None
-    ranking: Ranking | None = None
-
-    @property
-    def baseline(self) -> Baseline:
-        """The baseline that decides."""
-        return self.baselines[STRATEGIES[0]]
-
-    @property
-    def judged(self) -> tuple[MethodVerdict, ...]:
-        """The methods that ran."""
-        return tuple(v for v in self.verdicts if v.status == "ok")
-
-    def verdict(self, method: str) -> MethodVerdict:
-        """Give what is said of one method."""
-        return next(v for v in self.verdicts if v.method == method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,27 +61,44 @@ class Benchmark:
         The metrics that decide.
     sections : tuple of Section
         One per protected attribute and model.
-    level, sure, resamples, max_loss
+    confidence, sure, resamples, max_loss
         How it was judged.
     notes : tuple of str
+    interrupted : bool
+        Whether it was stopped before the last split; what is done is judged.
     """
 
     data: str
     performance: str
     fairness: str
     sections: tuple[Section, ...]
-    level: float = 0.95
+    confidence: float = 0.95
     sure: float = 0.95
     resamples: int = 500
     max_loss: float | None = None
     notes: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def recommendation(self) -> Recommendation:
+        """What to choose for the first attribute and model; ``sections`` has one for each."""
+        return self.sections[0].recommendation
+
+    def section(self, attribute: str | None = None, model: str | None = None) -> Section:
+        """Return the section of an attribute and a model: the first one by default."""
+        for section in self.sections:
+            if attribute in (None, section.attribute) and model in (None, section.model):
+                return section
+        known = [f"{s.attribute}, {s.model}" for s in self.sections]
+        raise unknown_name("section", f"{attribute}, {model}", known)
 
     def word(self, verdict: MethodVerdict) -> str:
-        """Say what a method is: worth it, perhaps, not worth it, no use, not judged."""
+        """Return what a method is: worth it, perhaps, not worth it, no use, not judged."""
         return word_of(verdict, sure=self.sure, max_loss=self.max_loss)
 
     def frame(self) -> pd.DataFrame:
-        """Give one row per attribute, model and method."""
+        """Return one row per attribute, model and method."""
+        names = ("region", "worth", "advantage", "above_frontier", "status", "reason")
         rows = [
             {
                 "attribute": s.attribute,
@@ -168,64 +109,66 @@ class Benchmark:
                 "performance_change": v.performance.by,
                 "bias": v.bias.after,
                 "bias_change": v.bias.by,
-                "region": v.region,
-                "worth": v.worth,
-                "advantage": v.advantage,
-                "above_frontier": v.above_frontier,
-                "status": v.status,
-                "reason": v.reason,
+                **{name: getattr(v, name) for name in names},
             }
             for s in self.sections
             for v in s.verdicts
         ]
         return pd.DataFrame(rows)
 
-    def summary(self) -> dict[str, Any]:
-        """Give everything as plain data; undefined is None."""
-        return {
-            "data": self.data,
-            "performance": self.performance,
-            "fairness": self.fairness,
-            "level": self.level,
-            "sure": self.sure,
-            "resamples": self.resamples,
-            "max_loss": self.max_loss,
-            "notes": list(self.notes),
-            "sections": [
-                {
-                    "attribute": s.attribute,
-                    "model": s.model,
-                    "repeats": s.repeats,
-                    "recommendation": s.recommendation.data(),
-                    "baselines": {
-                        name: {
-                            "degree": line.degrees.tolist(),
-                            "performance": _plain(line.performance),
-                            "bias": _plain(line.bias),
-                            "reason": line.reason,
-                        }
-                        for name, line in s.baselines.items()
-                    },
-                    "frontier": None
-                    if s.frontier is None
-                    else {
-                        "tolerance": s.frontier.tolerance.tolist(),
-                        "performance": _plain(s.frontier.performance),
-                        "bias": _plain(s.frontier.bias),
-                    },
-                    "methods": [{**v.data(), "word": self.word(v)} for v in s.verdicts],
-                    "notes": list(s.notes),
-                }
-                for s in self.sections
-            ],
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; undefined is None."""
+        names = ("attribute", "model", "repeats", "recommendation", "baselines", "frontier")
+        sections = [
+            {
+                **{name: getattr(s, name) for name in names},
+                "methods": [{**v.to_dict(), "word": self.word(v)} for v in s.verdicts],
+                "notes": s.notes,
+            }
+            for s in self.sections
+        ]
+        return dict(plain({**vars(self), "sections": sections}))
 
     def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False, float_format="{:.4f}".format)
+        advice = "".join(
+            f"<p><b>{headline(s)}</b></p><p>{' '.join(sentences(s))}</p>" for s in self.sections
+        )
+        return advice + self.frame().to_html(index=False, float_format="{:.4f}".format)
 
+    def plot(
+        self, attribute: str | None = None, model: str | None = None, *, ax: Any = None
+    ) -> Any:
+        """Draw both baselines and every method: bias to the right, performance upwards.
 
-def _plain(values: Floats) -> list[float | None]:
-    return [None if v != v else float(v) for v in values]
+        Parameters
+        ----------
+        attribute, model : str, optional
+            Which section; the first one by default.
+        ax : matplotlib Axes, optional
+            Where to draw; needs the extra ``plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        section = self.section(attribute, model)
+        if ax is None:
+            pyplot = optional("matplotlib.pyplot", extra="plot", purpose="Benchmark.plot()")
+            ax = pyplot.subplots()[1]
+        line = section.baseline
+        ax.plot(line.bias, line.performance, color="tab:red", label="blind mutation")
+        if section.frontier is not None:
+            reach, at = section.frontier.reach()
+            ax.plot(at, reach, color="tab:blue", linestyle="--", label="group thresholds")
+        ax.plot(line.bias[:1], line.performance[:1], "ks", label="original model")
+        for verdict in section.judged:
+            point = verdict.bias.after, verdict.performance.after
+            ax.plot(*point, "o", color="tab:green" if self.word(verdict) == "worth it" else "gray")
+            ax.annotate(verdict.method, point, xytext=(4, 4), textcoords="offset points")
+        ax.set_xlabel(f"bias by {section.attribute}: {metric_words(self.fairness)}")
+        ax.set_ylabel(metric_words(self.performance))
+        ax.legend()
+        return ax
 
 
 def judge_benchmark(
@@ -235,7 +178,7 @@ def judge_benchmark(
     fairness: str = "statistical_parity_difference",
     more: Sequence[str] = MORE,
     resamples: int = 500,
-    level: float = 0.95,
+    confidence: float = 0.95,
     sure: float = 0.95,
     max_loss: float | None = None,
     random_state: int = 0,
@@ -253,8 +196,8 @@ def judge_benchmark(
         Further metrics to report.
     resamples : int
         Paired bootstrap resamples of repeats and test rows.
-    level : float
-        Of the intervals.
+    confidence : float
+        Confidence level of the intervals.
     sure : float
         Probability of a good or win-win trade-off that makes a method worth it.
     max_loss : float, optional
@@ -291,36 +234,31 @@ def judge_benchmark(
             f"A benchmark is decided by a performance metric of counts to maximise; {good.name} "
             f"is to {good.goal} and needs {good.needs}."
         )
+    if resamples < 50:
+        raise InputError(f"resamples must be 50 or more; got {resamples}.")
     runs = list(records)
     data = list(dict.fromkeys(r.dataset for r in runs))
     if len(data) != 1:
         raise InputError(f"The records must be of one dataset; got {listed(data)}.")
-    how = Settings(STRATEGIES[0], tuple(more), resamples, level)
+    metrics = good.name, fair.name
+    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence}
     choose = {"sure": sure, "max_loss": max_loss}
     sections, notes = [], []
     for key in dict.fromkeys((r.attributes, r.model) for r in runs):
-        mine = [r for r in runs if (r.attributes, r.model) == key]
-        if not any(r.mitigator == ORIGINAL and r.status == "ok" for r in mine):
-            told = [r.reason for r in mine if r.mitigator == ORIGINAL and r.reason]
-            notes.append(
-                f"{key[0]}, {key[1]}: the original model must run before methods are judged; "
-                f"{told[0] if told else 'it did not run'}."
+        section_runs = [r for r in runs if (r.attributes, r.model) == key]
+        originals = [r for r in section_runs if r.mitigator == ORIGINAL]
+        if any(r.status == "ok" for r in originals):
+            sections.append(
+                _section(section_runs, key, metrics, random_state, tuple(more), how, choose)
             )
             continue
-        sections.append(_section(mine, key, (good.name, fair.name), random_state, how, choose))
+        reason = next((r.reason for r in originals if r.reason), "it did not run")
+        notes.append(
+            f"{key[0]}, {key[1]}: the original model must run before methods are judged; {reason}."
+        )
     if not sections:
         raise InputError(notes[0] if notes else "There must be records to judge; there are none.")
-    return Benchmark(
-        data[0],
-        good.name,
-        fair.name,
-        tuple(sections),
-        level,
-        sure,
-        resamples,
-        max_loss,
-        tuple(notes),
-    )
+    return Benchmark(data[0], *metrics, tuple(sections), **how, **choose, notes=tuple(notes))
 
 
 def _section(
@@ -328,7 +266,8 @@ def _section(
     key: tuple[str, str],
     metrics: tuple[str, str],
     seed: int,
-    how: Settings,
+    more: tuple[str, ...],
+    how: dict[str, Any],
     choose: dict[str, Any],
 ) -> Section:
     def rng(name: str) -> np.random.Generator:
@@ -355,8 +294,8 @@ def _section(
         if name == ORIGINAL or name.startswith(f"{FRONTIER}("):
             continue
         shared = [r for r in case.repeats if r in original.repeats]
-        mine, base = case.keep(shared), original.keep(shared)
-        verdicts.append(judge_method(mine, base, examined, baselines, rng(name), how))
+        pair = case.keep(shared), original.keep(shared)
+        verdicts.append(judge_method(*pair, examined, baselines, rng(name), more=more, **how))
         if len(shared) < len(original.repeats):
             why = next((r.reason for r in runs if r.mitigator == name and r.status != "ok"), "")
             notes.append(
@@ -365,28 +304,36 @@ def _section(
             )
     second = frontier_runs(cases, original, examined, baselines[STRATEGIES[0]])
     if second is not None:
-        verdicts = above_frontier(verdicts, cases, examined, second, rng(FRONTIER), how)
-    verdicts = tested(verdicts)
+        verdicts = above_frontier(verdicts, cases, examined, second, rng(FRONTIER), **how)
     verdicts.sort(key=lambda v: -v.advantage if v.advantage == v.advantage else np.inf)
+    critical, ranking = ranked(verdicts)
+    verdicts = corrected(verdicts, ranking)
     return Section(
         *key,
-        baselines,
-        None if second is None else second.at(np.arange(len(original.repeats))),
-        (*verdicts, *_unjudged(runs, cases)),
-        recommend(verdicts, **choose, reason=baselines[STRATEGIES[0]].reason),
-        len(original.repeats),
-        tuple(notes),
-        *ranked(verdicts),
+        baselines=baselines,
+        frontier=None if second is None else second.at(np.arange(len(original.repeats))),
+        verdicts=(*verdicts, *_unjudged(runs, {*cases})),
+        recommendation=recommend(
+            verdicts, **choose, reason=nothing_to_reduce(baselines[STRATEGIES[0]])
+        ),
+        repeats=len(original.repeats),
+        notes=tuple(notes),
+        critical=critical,
+        ranking=ranking,
     )
 
 
-def _unjudged(runs: list[Record], cases: dict[str, Case]) -> list[MethodVerdict]:
-    """Name the methods without a single good run, and why."""
-    out: dict[str, MethodVerdict] = {}
-    for run in runs:
-        name = run.mitigator
-        if name in cases or name in out or name.startswith(f"{FRONTIER}("):
-            continue
-        if run.status != "ok":
-            out[name] = MethodVerdict(name, status=run.status, reason=run.reason)
-    return list(out.values())
+def nothing_to_reduce(baseline: Baseline) -> str | None:
+    """Return why there is no bias to reduce or no performance to trade for it, or None."""
+    return baseline.reason
+
+
+def _unjudged(runs: list[Record], judged: set[str]) -> list[MethodVerdict]:
+    """Return the methods without a single good run, and why."""
+    failed = {
+        r.mitigator: MethodVerdict(r.mitigator, status=r.status, reason=r.reason)
+        for r in reversed(runs)
+        if r.status != "ok" and r.mitigator not in judged
+    }
+    order = dict.fromkeys(r.mitigator for r in runs)
+    return [failed[n] for n in order if n in failed and not n.startswith(f"{FRONTIER}(")]

@@ -1,24 +1,16 @@
 """How one method of a benchmark is measured, and all of them beside each other."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomy._names import base_name
-from isonomy.benchmark.cases import (
-    Case,
-    FrontierRuns,
-    advantage,
-    check_paired,
-    interval,
-    metric_values,
-    other_draws,
-)
-from isonomy.benchmark.recommend import FEWEST, Change, MethodVerdict, Other
-from isonomy.metrics import get_metric
+from isonomy.benchmark.cases import Case, FrontierRuns, check_paired
+from isonomy.benchmark.recommend import FEWEST, STRATEGIES, Change, MethodVerdict
+from isonomy.metrics import JointCounts, get_metric
 from isonomy.mitigators import MITIGATORS
 from isonomy.stats import (
     CriticalDifference,
@@ -29,163 +21,167 @@ from isonomy.stats import (
     scott_knott,
     wilcoxon,
 )
-from isonomy.tradeoff import Baseline
-from isonomy.tradeoff.regions import REGIONS, place
-from isonomy.tradeoff.verdict import Draws, is_constant, measure, paired_draws
+from isonomy.tradeoff import Baseline, bias_of
+from isonomy.tradeoff.verdict import (
+    Draws,
+    interval,
+    is_constant,
+    measure,
+    paired_draws,
+    region_shares,
+)
 
-__all__ = ["Settings", "above_frontier", "judge_method", "ranked", "tested"]
+__all__ = ["above_frontier", "advantage", "change_of", "corrected", "judge_method", "ranked"]
 
 Floats = NDArray[np.float64]
 
 _MUTATIONS = 20  # per degree of a resample's baseline, averaged over its repeats
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a benchmark is judged."""
-
-    strategy: str
-    more: tuple[str, ...]
-    resamples: int
-    level: float
-
-
 # ---------------------------------------------------------------------- one method
+
+
+def change_of(
+    before: Floats, after: Floats, draws: Floats | None = None, confidence: float = 0.95
+) -> Change:
+    """Return the change of a quantity: its means over repeats, and the interval of its draws."""
+    bounds = (np.nan, np.nan) if draws is None else interval(draws, confidence)
+    return Change(float(before.mean()), float(after.mean()), *bounds)
 
 
 def judge_method(
     case: Case,
     original: Case,
-    examined: list[str],
+    examined: Sequence[str],
     baselines: Mapping[str, Baseline],
     rng: np.random.Generator,
-    how: Settings,
+    *,
+    more: Sequence[str],
+    resamples: int,
+    confidence: float,
 ) -> MethodVerdict:
     """Measure one method against the original model and its baselines, on the same rows."""
     check_paired(case, original)
-    line = baselines[how.strategy]
+    line = baselines[STRATEGIES[0]]
+    metrics = line.performance_metric, line.fairness_metric
     joint = case.joint.select(*examined)
-    level, resamples = how.level, how.resamples
-    y, x = measure(joint.method, line.performance_metric, line.fairness_metric)
-    first_y, first_x = measure(joint.base, line.performance_metric, line.fairness_metric)
-    mean_y, mean_x = float(y.mean()), float(x.mean())
-    facts = _facts(case.method)
+    y, x = measure(joint.method, *metrics)
+    first_y, first_x = measure(joint.base, *metrics)
+    p_bias, delta_bias = _paired_test(x, first_x)
+    p_performance, delta_performance = _paired_test(y, first_y)
+    known = MITIGATORS.get(base_name(case.method))
+    others = [a for a in case.joint.attributes if a not in examined]
     verdict = MethodVerdict(
         method=case.method,
         runs=len(case.repeats),
         repeats=case.repeats,
-        performance=Change(float(first_y.mean()), mean_y),
-        bias=Change(float(first_x.mean()), mean_x),
+        performance=change_of(first_y, y),
+        bias=change_of(first_x, x),
         constant=bool(is_constant(joint.method).any()),
         seconds=case.seconds,
-        more=_more(joint, how.more, (line.performance_metric, line.fairness_metric)),
-        others=_others(case, examined, line.fairness_metric, resamples, level, rng),
-        delta_bias=_delta(x, first_x),
-        delta_performance=_delta(y, first_y),
-        p_bias=_paired(x, first_x),
-        p_performance=_paired(y, first_y),
-        reason="" if np.isfinite([mean_y, mean_x]).all() else _undefined(y, x, line),
-        **facts,
+        more={
+            name: change_of(*_values(joint, name))
+            for name in more
+            if get_metric(name).name not in metrics
+        },
+        others={
+            a: _other(case.joint.select(a), metrics[1], resamples, confidence, rng) for a in others
+        },
+        delta_bias=delta_bias,
+        delta_performance=delta_performance,
+        p_bias=p_bias,
+        p_performance=p_performance,
+        needs_attribute=known is not None and known.needs_sensitive_at_predict,
+        randomized=known is not None and known.draws_to_predict,
     )
-    if not np.isfinite([mean_y, mean_x]).all():
-        return verdict
+    for metric, values in zip(metrics, (y, x), strict=True):
+        if not np.isfinite(values).all():
+            count = int((~np.isfinite(values)).sum())
+            reason = f"{metric} is undefined in {count} of {values.size} repeats"
+            return replace(verdict, reason=reason)
     drawn = paired_draws(joint, line, resamples=resamples, mutations=_MUTATIONS, random_state=rng)
-    changes = drawn.performance - drawn.lines_performance[:, 0], drawn.bias - drawn.lines_bias[:, 0]
+    falls = drawn.bias - drawn.lines_bias[:, 0]
+    gains = drawn.performance - drawn.lines_performance[:, 0]
     verdict = replace(
         verdict,
-        performance=Change(verdict.performance.before, mean_y, *interval(changes[0], level)),
-        bias=Change(verdict.bias.before, mean_x, *interval(changes[1], level)),
-        lowers_bias=float(np.mean(changes[1] < 0)),
+        performance=change_of(first_y, y, gains, confidence),
+        bias=change_of(first_x, x, falls, confidence),
+        lowers_bias=float(np.mean(falls < 0)),
     )
-    return _placed(verdict, (y, x), drawn, baselines, how)
+    return verdict if line.reason else _placed(verdict, y, x, drawn, baselines, confidence)
 
 
 def _placed(
     verdict: MethodVerdict,
-    points: tuple[Floats, Floats],
+    y: Floats,
+    x: Floats,
     drawn: Draws,
     baselines: Mapping[str, Baseline],
-    how: Settings,
+    confidence: float,
 ) -> MethodVerdict:
     """Add regions, their probabilities and the advantage over the mutation baseline."""
-    line = baselines[how.strategy]
-    if line.reason is not None:
-        return verdict
-    y, x = verdict.performance.after, verdict.bias.after
-    regions = {
-        name: None if one.reason is not None else one.region(y, x)
-        for name, one in baselines.items()
-    }
-    lines_y, lines_x = drawn.lines_performance, drawn.lines_bias
-    # a resample in which there is nothing to trade has no regions
-    void = (lines_y[:, 0] <= lines_y[:, -1]) | (lines_x[:, 0] <= lines_x[:, -1])
-    found = place(
-        drawn.performance, drawn.bias, lines_y, np.where(void[:, None], np.nan, lines_x)
-    ).region
-    share = {word: float(np.mean(found == code)) for code, word in enumerate(REGIONS)}
-    if void.any():
-        share["undefined"] = float(void.mean())
-    gain = advantage(drawn.performance, drawn.bias, lines_y, lines_x)
-    repeats = np.broadcast_to(line.performance, (points[0].size, line.performance.size))
-    across = np.broadcast_to(line.bias, repeats.shape)
-    low, high = interval(gain, how.level)
+    line = baselines[STRATEGIES[0]]
+    point = verdict.performance.after, verdict.bias.after
+    regions = {name: None if one.reason else one.region(*point) for name, one in baselines.items()}
+    beyond = advantage(drawn.performance, drawn.bias, drawn.lines_performance, drawn.lines_bias)
+    low, high = interval(beyond, confidence)
     return replace(
         verdict,
-        region=regions[how.strategy],
+        region=regions[STRATEGIES[0]],
         regions=regions,
-        probability=share,
-        area=float(line.area(y, x)),
-        advantage=float(
-            advantage(np.array([y]), np.array([x]), line.performance[None], line.bias[None])[0]
-        ),
+        probability=region_shares(drawn, line)[0],
+        area=float(line.area(*point)),
+        advantage=float(advantage(*map(np.array, point), line.performance, line.bias)),
         advantage_low=low,
         advantage_high=high,
-        by_repeat=advantage(points[0], points[1], repeats, across),
+        by_repeat=advantage(y, x, line.performance, line.bias),
     )
 
 
-def _facts(label: str) -> dict[str, Any]:
-    name = base_name(label)
-    known = MITIGATORS.get(name)
-    return {
-        "needs_attribute": bool(known is not None and known.needs_sensitive_at_predict),
-        "randomized": bool(known is not None and known.draws_to_predict),
-    }
+def advantage(y: Floats, x: Floats, line_y: Floats, line_x: Floats) -> Floats:
+    """Return the performance beyond a baseline's at the same bias; baselines broadcast to points.
 
-
-def _undefined(y: Floats, x: Floats, line: Baseline) -> str:
-    which, values = (
-        (line.performance_metric, y) if not np.isfinite(y).all() else (line.fairness_metric, x)
-    )
-    count = int((~np.isfinite(values)).sum())
-    return f"{which} is undefined in {count} of {values.size} repeats"
-
-
-def _more(joint: Any, metrics: Sequence[str], decided: tuple[str, str]) -> dict[str, Change]:
-    out = {}
-    for name in metrics:
-        if get_metric(name).name in decided:
-            continue
-        before, after = metric_values(joint, name)
-        out[name] = Change(float(before.mean()), float(after.mean()))
+    Above the original model's bias the line goes on with its overall slope: a method that adds
+    bias is charged for it at the price at which mutation would remove it.
+    """
+    line_y, line_x = (np.broadcast_to(v, (*y.shape, v.shape[-1])) for v in (line_y, line_x))
+    out = np.full(y.shape, np.nan)
+    for k in np.ndindex(y.shape):  # points, not rows
+        rising = np.maximum.accumulate(line_x[k][::-1])
+        first_x, first_y = line_x[k][0], line_y[k][0]
+        at = float(np.interp(x[k], rising, line_y[k][::-1]))
+        if x[k] > first_x > line_x[k][-1]:
+            slope = (first_y - line_y[k][-1]) / (first_x - line_x[k][-1])
+            at = first_y + slope * (x[k] - first_x)
+        out[k] = y[k] - at
     return out
 
 
-def _others(
-    case: Case,
-    examined: list[str],
-    fairness: str,
-    resamples: int,
-    level: float,
-    rng: np.random.Generator,
-) -> tuple[Other, ...]:
-    out = []
-    for attribute in case.joint.attributes:
-        if attribute in examined:
-            continue
-        before, after, drawn = other_draws(case.joint, attribute, fairness, resamples, rng)
-        out.append(Other(attribute, Change(before, after, *interval(drawn, level))))
-    return tuple(out)
+def _values(joint: JointCounts, metric: str) -> tuple[Floats, Floats]:
+    """Return a metric of the original and of the mitigated model, a gap as its size."""
+    known = get_metric(metric)
+    # through the function: an undefined value is reported, not warned about
+    values = [known.fn(c, **known.parameters) for c in (joint.base, joint.method)]
+    if known.kind != "performance":
+        values = [bias_of(known, v) for v in values]
+    before, after = (np.asarray(v, dtype=np.float64) for v in values)
+    return before, after
+
+
+def _other(
+    joint: JointCounts, fairness: str, resamples: int, confidence: float, rng: np.random.Generator
+) -> Change:
+    """Return the change of the bias by an attribute that was not mitigated."""
+    drawn = _values(joint.resample(resamples, random_state=rng), fairness)
+    change = (drawn[1] - drawn[0]).mean(axis=-1)
+    return change_of(*_values(joint, fairness), change, confidence)
+
+
+def _paired_test(after: Floats, before: Floats) -> tuple[float, float]:
+    """Return the p-value of Wilcoxon's signed-rank test and Cliff's delta."""
+    if not np.isfinite([after, before]).all():
+        return float("nan"), float("nan")
+    return float(wilcoxon(after, before).pvalue), float(cliffs_delta(after, before))
 
 
 # ---------------------------------------------------------------------- all methods together
@@ -194,66 +190,50 @@ def _others(
 def above_frontier(
     verdicts: Sequence[MethodVerdict],
     cases: Mapping[str, Case],
-    examined: list[str],
+    examined: Sequence[str],
     runs: FrontierRuns,
     rng: np.random.Generator,
-    how: Settings,
+    *,
+    resamples: int,
+    confidence: float,
 ) -> list[MethodVerdict]:
     """Add how far each method lies above the post-processing frontier, repeats resampled."""
-    line = runs.baseline
+    metrics = runs.baseline.performance_metric, runs.baseline.fairness_metric
     names = [v.method for v in verdicts if cases[v.method].repeats == runs.repeats]
     if not names:
         return list(verdicts)
-    points = [
-        measure(
-            cases[name].joint.select(*examined).method,
-            line.performance_metric,
-            line.fairness_metric,
-        )
-        for name in names
-    ]
-    y, x = (np.array([p[k] for p in points]) for k in (0, 1))
+    points = [measure(cases[name].joint.select(*examined).method, *metrics) for name in names]
+    y, x = (np.array(values) for values in zip(*points, strict=True))
     size = len(runs.repeats)
-    every = np.arange(size)
     gaps = []
-    for pick in [every, *rng.integers(0, size, (how.resamples, size))]:
+    for pick in [np.arange(size), *rng.integers(0, size, (resamples, size))]:
         reach = runs.at(pick).performance_at(x[:, pick].mean(axis=1))
         gaps.append(y[:, pick].mean(axis=1) - reach)
-    table = np.array(gaps)
-    found: dict[str, dict[str, Any]] = {}
-    for k, name in enumerate(names):
+    added: dict[str, dict[str, Any]] = {}
+    for name, (gap, *drawn) in zip(names, np.transpose(gaps), strict=True):
         # repeats alone are resampled here: a handful of them makes no interval
-        low, high = interval(table[1:, k], how.level) if size >= FEWEST else (np.nan, np.nan)
-        found[name] = {"above_frontier": float(table[0, k]), "above_low": low, "above_high": high}
-    return [replace(v, **found.get(v.method, {})) for v in verdicts]
+        low, high = interval(np.array(drawn), confidence) if size >= FEWEST else (np.nan, np.nan)
+        added[name] = {"above_frontier": float(gap), "above_low": low, "above_high": high}
+    return [replace(v, **added.get(v.method, {})) for v in verdicts]
 
 
-def _delta(after: Floats, before: Floats) -> float:
-    if not (np.isfinite(after).all() and np.isfinite(before).all()):
-        return float("nan")
-    return float(cliffs_delta(after, before))
-
-
-def _paired(after: Floats, before: Floats) -> float:
-    if not (np.isfinite(after).all() and np.isfinite(before).all()):
-        return float("nan")
-    return float(wilcoxon(after, before).pvalue)
-
-
-def tested(verdicts: Sequence[MethodVerdict]) -> list[MethodVerdict]:
-    """Correct the paired tests over the methods, and group methods that do not differ."""
+def corrected(verdicts: Sequence[MethodVerdict], ranking: Ranking | None) -> list[MethodVerdict]:
+    """Correct the paired tests over the methods, and add the group of methods that do not differ."""
     if not verdicts:
         return []
     bias, performance = (
         holm(np.array([getattr(v, name) for v in verdicts])) for name in ("p_bias", "p_performance")
     )
-    out = [
-        replace(v, p_bias=float(bias[k]), p_performance=float(performance[k]))
+    group = {} if ranking is None else dict(zip(ranking.labels, ranking.ranks, strict=True))
+    return [
+        replace(
+            v,
+            p_bias=float(bias[k]),
+            p_performance=float(performance[k]),
+            group=int(group[v.method]) if v.method in group else None,
+        )
         for k, v in enumerate(verdicts)
     ]
-    _, groups = ranked(out)
-    place_of = {} if groups is None else dict(zip(groups.labels, groups.ranks, strict=True))
-    return [replace(v, group=int(place_of[v.method])) if v.method in place_of else v for v in out]
 
 
 def ranked(verdicts: Sequence[MethodVerdict]) -> tuple[CriticalDifference | None, Ranking | None]:

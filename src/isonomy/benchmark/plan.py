@@ -11,21 +11,24 @@ import pandas as pd
 
 from isonomy._files import is_table_file, write_table
 from isonomy._validate import listed, match_values, unknown_name
-from isonomy.audit.unexamined import looks_protected
-from isonomy.benchmark.cases import frontier_specs
+from isonomy.audit import looks_protected
+from isonomy.benchmark.cases import ORIGINAL, frontier_specs
 from isonomy.data import Dataset, dataset_from, load
 from isonomy.errors import InputError
 from isonomy.mitigators import MITIGATORS
 from isonomy.study import Method, Source, Study, Task
 
-__all__ = ["BenchmarkPlan", "METHODS_OF_ALL", "plan_benchmark"]
+__all__ = ["ALL", "BenchmarkPlan", "plan_benchmark"]
 
 MOST_GROUPS = 12
 MOST_OTHERS = 4
 FEWEST_ROWS = 40
-METHODS_OF_ALL = "all"
+FEWEST_PER_SIDE = 10
+ALL = "all"
+"""The word for every mitigation method."""
 # a search of hundreds of fits would cost more than all other methods together
-_BRIEF = {"ecd_fair": "ecd_fair(budget=40)"}
+_SHORT_SEARCH = {"ecd_fair": "ecd_fair(budget=40)"}
+_WEIGHT = "weight (row)"
 
 
 @dataclass(frozen=True)
@@ -38,197 +41,219 @@ class BenchmarkPlan:
 
 
 def plan_benchmark(
-    data: str | Path,
-    sensitive: Sequence[str],
+    data: Any,
     *,
+    sensitive_features: str | Sequence[str],
     label: str | None = None,
     favorable: Any = None,
     privileged: Mapping[str, Any] | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
-    models: Sequence[str] = ("lr",),
-    methods: Sequence[str] = (METHODS_OF_ALL,),
+    models: str | Sequence[str] = "lr",
+    methods: str | Sequence[str] = ALL,
     fairness: str = "statistical_parity_difference",
     repeats: int = 10,
-    seed: int = 0,
+    random_state: int = 0,
     folder: str | Path | None = None,
 ) -> BenchmarkPlan:
     """Plan a benchmark of every method on one dataset.
 
     Parameters
     ----------
-    data : str or path
-        A dataset that ``isonomy data list`` names, or a CSV or Parquet file.
-    sensitive : sequence of str
-        The protected attributes to mitigate, each for itself.
+    data : str, path, frame or Dataset
+        A dataset's name (``isonomy data list``), a CSV or Parquet file, a pandas or polars frame,
+        or a :class:`isonomy.Dataset`.
+    sensitive_features : str or sequence of str
+        The protected attributes to mitigate, each by itself.
     label, favorable, privileged, drop
-        For a file: the column to predict, its good values, the privileged values of each
-        attribute, columns not to learn from. Without ``privileged`` the group with the highest
-        share of favourable labels is taken, and a note says so.
+        For a file or frame: the column to predict, its favorable values, the privileged values of
+        each attribute, columns not to learn from. Without ``privileged`` the group with the
+        highest share of favorable labels is taken, and a note says so.
     bins : mapping of attribute to cut points, optional
-        For a file: cuts a number such as age into bands.
-    models : sequence of str
+        For a file or frame: cuts a number such as age into bands.
+    models : str or sequence of str
         Base learners by name.
-    methods : sequence of str
+    methods : str or sequence of str
         Mitigators by name, variants included; ``all`` for every one.
     fairness : str
         The metric that the second baseline is held to.
-    repeats, seed : int
-        How many splits, and their seed.
+    repeats, random_state : int
+        The number of splits, and their seed.
     folder : path, optional
-        Where a copy of a file with bands is kept; needed with ``bins``, and where a number looks
-        protected.
+        Where a copy of the data is stored; needed for frames, with ``bins``, and to examine a
+        number that looks protected.
 
     Examples
     --------
-    >>> plan = plan_benchmark("german", ["age"], methods=["reweighing"], repeats=3)
+    >>> plan = plan_benchmark(
+    ...     "german", sensitive_features="age", methods=["reweighing"], repeats=3
+    ... )
     >>> [str(task) for task in plan.study.tasks], plan.study.methods[1].label
     (['german/age'], 'reweighing')
     """
-    asked = list(dict.fromkeys(sensitive))
-    if not asked:
+    attributes = list(dict.fromkeys(_as_list(sensitive_features)))
+    if not attributes:
         raise InputError(
-            "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
+            "At least one protected attribute must be named: sensitive_features= (--sensitive)."
         )
     notes: list[str] = []
     sources: tuple[Source, ...] = ()
-    if is_table_file(data):
-        if label is None:
-            raise InputError(f"--label must name the column of {str(data)!r} to predict.")
-        whole, source = _declared(
-            Path(data), asked, label, favorable, privileged or {}, bins or {}, drop, folder, notes
-        )
-        sources, name = (source,), source.name
+    is_name = isinstance(data, str) and not is_table_file(data)
+    options = {"label": label, "favorable": favorable, "privileged": privileged, "bins": bins}
+    if is_name or isinstance(data, Dataset):
+        declared = [name for name, value in options.items() if value]
+        if declared:
+            raise InputError(
+                f"{listed(declared)} must be left out for a dataset that declares them itself "
+                f"(isonomy data info); got {data!r}."
+            )
+        whole: Dataset = load(data) if isinstance(data, str) else data
+        names = whole.attributes
+        attributes = [
+            str(match_values(a, names, what="protected attribute")[0]) for a in attributes
+        ]
+        name = data if isinstance(data, str) else whole.name
+        if not isinstance(data, str):
+            sources = (_declare(whole, attributes, list(names), folder),)
     else:
-        whole, asked = _registered(str(data), asked, privileged, favorable, bins, label)
-        name = str(data)
-    _check_size(whole, asked)
+        whole, source = _declare_table(data, attributes, options, list(drop), folder, notes)
+        sources, name = (source,), source.name
+    _check_size(whole, attributes)
     frontier = frontier_specs(fairness)
     if not frontier:
         notes.append(f"No second baseline: group thresholds cannot be held to {fairness}.")
-    chosen = _chosen(methods)
     study = Study(
         name=f"benchmark of {name}",
-        tasks=tuple(Task(name, a) for a in asked),
-        models=tuple(models),
+        tasks=tuple(Task(name, a) for a in attributes),
+        models=tuple(_as_list(models)),
         methods=(
-            Method.of("unmitigated"),
-            *(Method.of(m) for m in chosen),
+            Method.of(ORIGINAL),
+            *(Method.of(m) for m in _chosen(_as_list(methods))),
             *(Method(label=k, mitigator=v) for k, v in frontier.items()),
         ),
         repeats=repeats,
-        seed=seed,
+        seed=random_state,
         sources=sources,
     )
     return BenchmarkPlan(study, len(whole), tuple(notes))
 
 
-def _chosen(methods: Sequence[str]) -> list[str]:
-    out: list[str] = []
-    for word in methods:
-        out += [_BRIEF.get(m, m) for m in MITIGATORS] if word == METHODS_OF_ALL else [word]
-    found = [m for m in dict.fromkeys(out) if m != "unmitigated"]
-    if not found:
+def _as_list(values: str | Sequence[str]) -> list[str]:
+    return [values] if isinstance(values, str) else list(values)
+
+
+def _chosen(methods: list[str]) -> list[str]:
+    every = [_SHORT_SEARCH.get(m, m) for m in MITIGATORS]
+    names = [m for word in methods for m in (every if word == ALL else [word])]
+    chosen = [m for m in dict.fromkeys(names) if m != ORIGINAL]
+    if not chosen:
         raise InputError("At least one method must be named: see isonomy mitigators, or say all.")
-    return found
+    return chosen
 
 
-def _registered(
-    name: str,
-    asked: list[str],
-    privileged: Any,
-    favorable: Any,
-    bins: Any,
-    label: Any,
-) -> tuple[Dataset, list[str]]:
-    whole = load(name)
-    given = {"--label": label, "--favorable": favorable, "--privileged": privileged, "--bins": bins}
-    odd = [option for option, value in given.items() if value]
-    if odd:
-        raise InputError(
-            f"{listed(odd)} must be left out for a dataset of the catalogue: {name!r} declares "
-            "them itself (isonomy data info)."
-        )
-    found = [str(match_values(a, whole.attributes, what="protected attribute")[0]) for a in asked]
-    return whole, found
+# ---------------------------------------------------------------------- a table of the user's own
 
 
-# ---------------------------------------------------------------------- a file of the user's own
-
-
-def _declared(
-    file: Path,
-    asked: list[str],
-    label: str,
-    favorable: Any,
-    privileged: Mapping[str, Any],
-    bins: Mapping[str, Sequence[float]],
-    drop: Sequence[str],
+def _declare_table(
+    data: Any,
+    attributes: list[str],
+    options: dict[str, Any],
+    drop: list[str],
     folder: str | Path | None,
     notes: list[str],
 ) -> tuple[Dataset, Source]:
-    for named in (*bins, *privileged):
-        if named not in asked:
-            raise unknown_name("--sensitive attribute", named, asked)
-    first = dataset_from(
-        file, label=label, sensitive_features=asked, favorable=favorable or None, drop=list(drop)
+    """Check a file or frame, cut numbers into bands, choose privileged groups, and declare it."""
+    file = Path(data) if isinstance(data, str | Path) else None
+    label, favorable = options["label"], options["favorable"]
+    privileged, bins = options["privileged"] or {}, options["bins"] or {}
+    if label is None:
+        raise InputError("The column to predict must be named: label= (--label).")
+    for attribute in (*bins, *privileged):
+        if attribute not in attributes:
+            raise unknown_name("protected attribute", attribute, attributes)
+    columns = {"label": label, "sensitive_features": attributes, "favorable": favorable or None}
+    first = (
+        Dataset.from_frame(data, **columns, drop=drop, name="data")
+        if file is None
+        else dataset_from(file, **columns, drop=drop)
     )
     table = first.frame()
-    changed = False
     for attribute, cuts in bins.items():
         table[attribute] = _bands(table[attribute], cuts, attribute)
-        changed = True
-    for attribute in asked:
-        _check_groups(table[attribute], attribute, file)
+    for attribute in attributes:
+        _check_groups(table[attribute], attribute)
+    others, quarters = _others(table, {label, *attributes, *drop}, folder is not None, notes)
+    table = table.assign(**quarters)
+    chosen = {
+        a: list(match_values(values, _known(table[a]), what=f"privileged value of {a!r}"))
+        for a, values in privileged.items()
+    }
+    good = table[label].isin(first.favorable)
+    for attribute in attributes:
+        if attribute not in chosen:
+            rates = good.groupby(table[attribute].astype(object)).mean()
+            chosen[attribute] = [rates.idxmax()]
+            notes.append(
+                f"No privileged group was named for {attribute}: {rates.idxmax()!r}, the group "
+                f"with the highest share of favorable labels ({rates.max():.0%}), is compared with "
+                "the others."
+            )
+        missing = int(table[attribute].isna().sum())
+        if missing:
+            notes.append(f"{missing:,} rows without {attribute} are left out.")
+    unchanged = file is not None and not bins and not quarters
+    source = Source.of_file(
+        file if file and unchanged else _stored(table, folder, first.name),
+        label=label,
+        sensitive=[*attributes, *others],
+        favorable=list(first.favorable),
+        privileged=chosen,
+        drop=[*drop, *quarters],
+        name=first.name,
+    )
+    return source.load(), source
+
+
+def _declare(
+    data: Dataset, attributes: list[str], every: list[str], folder: str | Path | None
+) -> Source:
+    """Declare a dataset in memory: groups take the place of the columns they are derived from."""
+    derived = {c for a in every for c in data.sources_of(a)}
+    table = data.X.drop(columns=list(derived)).assign(**data.sensitive)
+    table[str(data.y.name)] = data.y
+    if data.weight is not None:
+        table[_WEIGHT] = data.weight
+    return Source.of_file(
+        _stored(table, folder, data.name),
+        label=str(data.y.name),
+        sensitive=[*attributes, *(a for a in every if a not in attributes)],
+        favorable=list(data.favorable),
+        privileged=data.privileged,
+        weight=None if data.weight is None else _WEIGHT,
+        name=data.name,
+    )
+
+
+def _others(
+    table: pd.DataFrame, known: set[str], may_add: bool, notes: list[str]
+) -> tuple[list[str], "dict[str, pd.Series[Any]]"]:
+    """Return the other columns that look protected, and the quarters of those that are numbers."""
     others: list[str] = []
-    hidden: list[str] = []
+    quarters: dict[str, pd.Series[Any]] = {}
     for column in map(str, table.columns):
-        if column in (label, *asked, *drop) or not looks_protected(column):
+        if column in known or not looks_protected(column):
             continue
         values = table[column]
         count = int(values.nunique())
         if 2 <= count <= MOST_GROUPS and len(others) < MOST_OTHERS:
             others.append(column)
-        elif count > MOST_GROUPS and _is_number(values) and folder and len(others) < MOST_OTHERS:
-            quarter = f"{column} (quarter)"
-            table[quarter] = _quarters(values)
-            others.append(quarter)
-            hidden.append(quarter)
-            changed = True
+        elif count > MOST_GROUPS and _is_number(values) and may_add and len(others) < MOST_OTHERS:
+            edges = np.unique(np.nanquantile(values.to_numpy(dtype=float), [0.25, 0.5, 0.75]))
+            others.append(f"{column} (quarter)")
+            quarters[others[-1]] = _bands(values, edges.tolist(), column)
         elif count > 1:
             notes.append(f"{column} looks protected and is not examined: it has {count} values.")
-    chosen = {
-        a: list(match_values(privileged[a], _known(table[a]), what=f"privileged value of {a!r}"))
-        for a in privileged
-    }
-    good = table[label].isin(first.favorable)
-    for attribute in asked:
-        if attribute not in chosen:
-            rates = good.groupby(table[attribute].astype(object)).mean()
-            chosen[attribute] = [rates.idxmax()]
-            notes.append(
-                f"--privileged was not given for {attribute}: {rates.idxmax()!r}, the group with "
-                f"the highest share of favourable labels ({rates.max():.0%}), is compared with the "
-                "others."
-            )
-        unknown = int(table[attribute].isna().sum())
-        if unknown:
-            notes.append(f"{unknown:,} rows without {attribute} are left out.")
-    kept = file
-    if changed:
-        if folder is None:
-            raise InputError("A folder must be named to keep the banded copy of the data in.")
-        kept = _written(table, Path(folder) / f"{file.stem}.parquet")
-    source = Source.of_file(
-        kept,
-        label=label,
-        sensitive=[*asked, *others],
-        favorable=list(first.favorable),
-        privileged=chosen,
-        drop=[*drop, *hidden],
-        name=file.stem,
-    )
-    return source.load(), source
+    return others, quarters
 
 
 def _known(values: "pd.Series[Any]") -> list[Any]:
@@ -239,14 +264,14 @@ def _is_number(values: "pd.Series[Any]") -> bool:
     return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
 
 
-def _check_groups(values: "pd.Series[Any]", attribute: str, file: Path) -> None:
-    found = _known(values)
-    if len(found) < 2:
+def _check_groups(values: "pd.Series[Any]", attribute: str) -> None:
+    groups = _known(values)
+    if len(groups) < 2:
         raise InputError(
-            f"A protected attribute must have two groups or more to compare; {attribute!r} of "
-            f"{file.name!r} holds only {listed(found)}."
+            f"A protected attribute must have two groups or more to compare; {attribute!r} "
+            f"holds only {listed(groups)}."
         )
-    if len(found) > MOST_GROUPS:
+    if len(groups) > MOST_GROUPS:
         hint = (
             f"cut it into bands: --bins {attribute}={np.nanmedian(values.astype(float)):g}"
             if _is_number(values)
@@ -254,13 +279,15 @@ def _check_groups(values: "pd.Series[Any]", attribute: str, file: Path) -> None:
         )
         raise InputError(
             f"A protected attribute must have {MOST_GROUPS} groups at most; {attribute!r} has "
-            f"{len(found)}: {hint}."
+            f"{len(groups)}: {hint}."
         )
 
 
 def _bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "pd.Series[Any]":
     if not _is_number(values):
-        raise InputError(f"--bins cuts numbers; {attribute!r} holds {listed(_known(values)[:3])}.")
+        raise InputError(
+            f"Only numbers can be cut into bins; {attribute!r} holds {listed(_known(values)[:3])}."
+        )
     edges = sorted(cuts)
     low = [f"{cut:g}" for cut in edges]
     names = [f"under {low[0]}", *(f"{a} to {b}" for a, b in pairwise(low)), f"{low[-1]} and over"]
@@ -268,24 +295,23 @@ def _bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "
     return cut.astype(object).where(values.notna(), None)
 
 
-def _quarters(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    edges = np.unique(np.nanquantile(values.to_numpy(dtype=float), [0.25, 0.5, 0.75]))
-    return _bands(values, edges.tolist(), str(values.name))
-
-
-def _written(table: pd.DataFrame, path: Path) -> Path:
+def _stored(table: pd.DataFrame, folder: str | Path | None, name: str) -> Path:
+    """Write the table that workers read."""
+    if folder is None:
+        raise InputError("A folder must be named to store a copy of the data in: folder=.")
+    path = Path(folder) / f"{name}.parquet"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"The runs must go to a folder that can be written; {str(path.parent)!r}: "
-            f"{error.strerror}: choose another with --out."
+            f"{error.strerror}: choose another."
         ) from None
     write_table(table, path)  # whole: workers of a benchmark that still runs may be reading it
     return path
 
 
-def _check_size(data: Dataset, asked: list[str]) -> None:
+def _check_size(data: Dataset, attributes: list[str]) -> None:
     """Raise where no split could hold both labels in every group that is compared."""
     if len(data) < FEWEST_ROWS:
         raise InputError(
@@ -295,16 +321,15 @@ def _check_size(data: Dataset, asked: list[str]) -> None:
     good = data.y01.astype(bool)
     if good.all() or not good.any():
         raise InputError(
-            f"Both favourable and unfavourable labels must occur; all {len(data):,} rows of "
+            f"Both favorable and unfavorable labels must occur; all {len(data):,} rows of "
             f"{data.name!r} are alike."
         )
-    for attribute in asked:
+    for attribute in attributes:
         member = data.sensitive[attribute].isin(data.privileged[attribute]).to_numpy()
-        known = data.known(attribute)
-        for who, rows in (("privileged", member), ("unprivileged", known & ~member)):
-            count = int(rows.sum())
-            if count < 10:
+        sides = {"privileged": member, "unprivileged": data.known(attribute) & ~member}
+        for side, rows in sides.items():
+            if rows.sum() < FEWEST_PER_SIDE:
                 raise InputError(
-                    f"Each side of a comparison needs 10 rows or more; the {who} side of "
-                    f"{attribute!r} has {count}."
+                    f"Each side of a comparison needs {FEWEST_PER_SIDE} rows or more; the {side} "
+                    f"side of {attribute!r} has {int(rows.sum())}."
                 )

@@ -1,23 +1,26 @@
 """What a benchmark says of one method, and which method it would choose: plain numbers in and out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy.stats import holm, wilcoxon
+from isonomy._tables import plain
+from isonomy.stats import CriticalDifference, Ranking, holm, wilcoxon
+from isonomy.tradeoff import Baseline, Frontier
 
 __all__ = [
     "Change",
     "FEWEST",
     "MethodVerdict",
-    "Other",
     "Recommendation",
+    "STRATEGIES",
+    "Section",
     "WORDS",
+    "paired_p_values",
     "recommend",
-    "told_apart",
     "word_of",
 ]
 
@@ -25,6 +28,9 @@ Floats = NDArray[np.float64]
 
 FEWEST = 6
 """Repeats below which a paired test cannot reach 5 %."""
+
+STRATEGIES = ("majority", "random", "minority")
+"""The mutation strategies; the first makes the strictest baseline and decides."""
 
 WORDS = ("worth it", "perhaps", "not worth it", "no use", "not judged")
 """What a method may be called, in words."""
@@ -44,28 +50,19 @@ class Change:
         """How much it changed."""
         return self.after - self.before
 
-    def data(self) -> dict[str, float | None]:
-        """Give it as plain data; undefined is None."""
-        values = {"before": self.before, "after": self.after, "change": self.by}
-        values |= {"low": self.low, "high": self.high}
-        return {k: None if v != v else float(v) for k, v in values.items()}
-
-
-@dataclass(frozen=True)
-class Other:
-    """What a method did to the bias by an attribute nobody asked about."""
-
-    attribute: str
-    change: Change
-
     @property
     def word(self) -> str:
-        """``worse`` or ``better`` where the interval of the change says so."""
-        if self.change.low > 0:
+        """Of a bias: ``worse`` or ``better`` where the interval of the change says so."""
+        if self.low > 0:
             return "worse"
-        if self.change.high < 0:
+        if self.high < 0:
             return "better"
-        return "no clear change" if self.change.low == self.change.low else "unknown"
+        return "no clear change" if self.low == self.low else "unknown"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data; undefined is None."""
+        values = {"before": self.before, "after": self.after, "change": self.by}
+        return dict(plain({**values, "low": self.low, "high": self.high}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +102,9 @@ class MethodVerdict:
     delta_bias, delta_performance : float
         Cliff's delta.
     group : int or None
-        The method's place among groups of methods that cannot be told apart (1 is best).
-    others : tuple of Other
-        The attributes nobody asked about.
+        The method's place among groups of methods that do not differ (1 is best).
+    others : mapping of str to Change
+        The bias by each protected attribute that was not mitigated.
     more : mapping of str to Change
         Other metrics.
     needs_attribute, randomized : bool
@@ -141,7 +138,7 @@ class MethodVerdict:
     delta_bias: float = np.nan
     delta_performance: float = np.nan
     group: int | None = None
-    others: tuple[Other, ...] = ()
+    others: Mapping[str, Change] = field(default_factory=dict)
     more: Mapping[str, Change] = field(default_factory=dict)
     needs_attribute: bool = False
     randomized: bool = False
@@ -156,37 +153,16 @@ class MethodVerdict:
             return float("nan")
         return self.probability.get("good", 0.0) + self.probability.get("win-win", 0.0)
 
-    def data(self) -> dict[str, Any]:
-        """Give everything as plain data; undefined is None."""
-        numbers = (
-            "area advantage advantage_low advantage_high above_frontier above_low above_high "
-            "lowers_bias p_bias p_performance delta_bias delta_performance seconds worth"
-        )
-        return {
-            "method": self.method,
-            "status": self.status,
-            "reason": self.reason,
-            "runs": self.runs,
-            "performance": self.performance.data(),
-            "bias": self.bias.data(),
-            "region": self.region,
-            "regions": dict(self.regions),
-            "probability": dict(self.probability),
-            **{
-                name: None if (v := getattr(self, name)) != v else float(v)
-                for name in numbers.split()
-            },
-            "constant": self.constant,
-            "group": self.group,
-            "others": {o.attribute: {**o.change.data(), "word": o.word} for o in self.others},
-            "more": {name: change.data() for name, change in self.more.items()},
-            "needs_attribute": self.needs_attribute,
-            "randomized": self.randomized,
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; undefined is None."""
+        names = [f.name for f in fields(self) if f.name not in ("by_repeat", "repeats")]
+        others = {name: {**c.to_dict(), "word": c.word} for name, c in self.others.items()}
+        values = {name: getattr(self, name) for name in [*names, "worth"]}
+        return dict(plain({**values, "others": others}))
 
 
 def word_of(verdict: MethodVerdict, *, sure: float = 0.95, max_loss: float | None = None) -> str:
-    """Say in one of :data:`WORDS` what a method is.
+    """Return one of :data:`WORDS` for a method.
 
     *Worth it*: in at least ``sure`` of the resamples its trade-off is good or win-win (which
     includes that the bias falls), and it gives up no more than ``max_loss``. *Perhaps*: in more
@@ -205,60 +181,94 @@ def word_of(verdict: MethodVerdict, *, sure: float = 0.95, max_loss: float | Non
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Which method a benchmark would choose, the runner-up, and who cannot be told from it.
+    """Which method a benchmark would choose, the runner-up, and which do not differ from it.
 
     Attributes
     ----------
     method, runner_up : str or None
         None where nothing is worth it, or no second method is.
-    apart : bool or None
-        Whether the two can be told apart; None where that cannot be tested.
+    differ : bool or None
+        Whether the two differ over the repeats; None where that cannot be tested.
     p : float
         Of the paired test between the two, corrected for all that are worth it.
     tied : tuple of str
-        Methods worth it that cannot be told from the chosen one.
+        Methods worth it that do not differ from the chosen one.
     nearest : str or None
         Where nothing is worth it: the method that came nearest.
     why : str
-        Why nothing is recommended, or why two cannot be told apart.
+        Why nothing is recommended, or why two do not differ.
     """
 
     method: str | None = None
     runner_up: str | None = None
-    apart: bool | None = None
+    differ: bool | None = None
     p: float = np.nan
     tied: tuple[str, ...] = ()
     nearest: str | None = None
     why: str = ""
 
-    def data(self) -> dict[str, Any]:
-        """Give it as plain data."""
-        return {
-            "method": self.method,
-            "runner_up": self.runner_up,
-            "apart": self.apart,
-            "p": None if self.p != self.p else float(self.p),
-            "tied": list(self.tied),
-            "nearest": self.nearest,
-            "why": self.why,
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return dict(plain(vars(self)))
 
 
-def told_apart(best: Floats, others: Sequence[Floats]) -> Floats:
+@dataclass(frozen=True, eq=False)
+class Section:
+    """One protected attribute and one base model: both baselines, all methods, what to choose.
+
+    Attributes
+    ----------
+    attribute, model : str
+    baselines : mapping of strategy to Baseline
+    frontier : Frontier or None
+        What group thresholds on the same model reach.
+    verdicts : tuple of MethodVerdict
+        Judged methods, the best first; then those that could not be judged.
+    recommendation : Recommendation
+    repeats : int
+        Splits in which the original model ran.
+    notes : tuple of str
+    critical, ranking : CriticalDifference and Ranking, or None
+        The methods ranked by their advantage, repeat by repeat.
+    """
+
+    attribute: str
+    model: str
+    baselines: Mapping[str, Baseline]
+    frontier: Frontier | None
+    verdicts: tuple[MethodVerdict, ...]
+    recommendation: Recommendation
+    repeats: int
+    notes: tuple[str, ...] = ()
+    critical: CriticalDifference | None = None
+    ranking: Ranking | None = None
+
+    @property
+    def baseline(self) -> Baseline:
+        """The baseline that decides."""
+        return self.baselines[STRATEGIES[0]]
+
+    @property
+    def judged(self) -> tuple[MethodVerdict, ...]:
+        """The methods that ran."""
+        return tuple(v for v in self.verdicts if v.status == "ok")
+
+    def verdict(self, method: str) -> MethodVerdict:
+        """Return the verdict on one method."""
+        return next(v for v in self.verdicts if v.method == method)
+
+
+def paired_p_values(best: Floats, others: Sequence[Floats]) -> Floats:
     """Test one method's repeats against those of others, pair by pair, Holm over them."""
-    if not len(others):
-        return np.empty(0)
-    p = np.array(
-        [float(wilcoxon(best, other).pvalue) if np.any(best != other) else 1.0 for other in others]
-    )
-    return np.asarray(holm(p))
+    p = [float(wilcoxon(best, o).pvalue) if np.any(best != o) else 1.0 for o in others]
+    return np.asarray(holm(np.array(p))) if p else np.empty(0)
 
 
 def recommend(
     verdicts: Sequence[MethodVerdict],
     *,
     sure: float = 0.95,
-    level: float = 0.05,
+    alpha: float = 0.05,
     max_loss: float | None = None,
     reason: str | None = None,
 ) -> Recommendation:
@@ -273,9 +283,9 @@ def recommend(
     ----------
     verdicts : sequence of MethodVerdict
     sure : float
-        Probability of a good or win-win trade-off that is asked for.
-    level : float
-        Of the paired tests between methods.
+        Required probability of a good or win-win trade-off.
+    alpha : float
+        Significance level of the paired tests between methods.
     max_loss : float, optional
         The most performance that may be given up.
     reason : str, optional
@@ -292,27 +302,26 @@ def recommend(
     worth = [v for v in verdicts if words[v.method] == "worth it" and v.advantage == v.advantage]
     if not worth:
         return _nothing(verdicts, words, sure, max_loss)
-    worth.sort(key=lambda v: -v.advantage)
-    best, rest = worth[0], worth[1:]
+    best, *rest = sorted(worth, key=lambda v: -v.advantage)
     if not rest:
         return Recommendation(best.method, why="no other method is worth it")
-    ran = {(v.by_repeat.size, v.repeats) for v in worth}
-    known = all(np.isfinite(v.by_repeat).all() for v in worth)
-    if len(ran) > 1 or not known or best.by_repeat.size < FEWEST:
-        runs = best.by_repeat.size
-        told = (
-            f"{runs} repeat{'s are' if runs > 1 else ' is'} too few to tell methods apart; {FEWEST} "
+    runs = best.by_repeat.size
+    paired = len({(v.by_repeat.size, v.repeats) for v in worth}) == 1
+    if runs < FEWEST:
+        why = (
+            f"{runs} repeat{'s are' if runs > 1 else ' is'} too few to compare methods; {FEWEST} "
             "are the least, 10 or more serve better"
         )
-        if best.by_repeat.size >= FEWEST:
-            told = "the methods did not run in the same repeats"
-        names = tuple(v.method for v in rest)
-        return Recommendation(best.method, rest[0].method, None, np.nan, names, None, told)
-    p = told_apart(best.by_repeat, [v.by_repeat for v in rest])
-    tied = tuple(v.method for v, chance in zip(rest, p, strict=True) if not chance < level)
-    apart = bool(p[0] < level)
-    why = "" if apart else "their difference over the repeats is within chance"
-    return Recommendation(best.method, rest[0].method, apart, float(p[0]), tied, None, why)
+    elif not paired or not all(np.isfinite(v.by_repeat).all() for v in worth):
+        why = "the methods did not run in the same repeats"
+    else:
+        p = paired_p_values(best.by_repeat, [v.by_repeat for v in rest])
+        tied = tuple(v.method for v, chance in zip(rest, p, strict=True) if not chance < alpha)
+        differ = bool(p[0] < alpha)
+        why = "" if differ else "their difference over the repeats is within chance"
+        return Recommendation(best.method, rest[0].method, differ, float(p[0]), tied, None, why)
+    names = tuple(v.method for v in rest)
+    return Recommendation(best.method, rest[0].method, tied=names, why=why)
 
 
 def _nothing(

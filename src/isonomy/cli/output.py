@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_writable",
     "console",
+    "counting",
     "interval",
     "make_table",
     "messages",
@@ -143,6 +145,27 @@ def progress_bar(screen: "Console", unit: str) -> Any:
         transient=True,
         disable=not screen.is_terminal,
     )
+
+
+@contextmanager
+def counting(unit: str, *, resumed: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar on standard error; yields a function of (done, total) that moves it.
+
+    With ``resumed`` the first call says how much was done before.
+    """
+    screen = messages()
+    with progress_bar(screen, unit) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(done: int, total: int) -> None:
+            nonlocal resumed
+            if resumed and done:
+                more = "; going on" if done < total else ""
+                screen.print(f"{done} of {total} {unit} were done before{more}.")
+            resumed = False
+            bar.update(task, completed=done, total=total)
+
+        yield show
 
 
 def check_writable(file: str | None, *, option: str | None = None) -> None:

@@ -1,21 +1,22 @@
 """``isonomy tune``: a mitigator's trade-off over its parameters, and the value to choose."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from isonomy._names import parse_value, split_commas
-from isonomy.cli.options import Html, Json
+from isonomy.cli import options
 from isonomy.cli.output import (
     check_writable,
     console,
+    counting,
+    make_table,
+    messages,
     number,
-    plain,
-    value_pairs,
     write_json,
     write_page,
 )
-from isonomy.cli.tradeoff import COLOURS, dataset_attribute, read_dataset
+from isonomy.cli.tradeoff import Rule, as_data, colored, read_dataset
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,133 +33,109 @@ def register(app: typer.Typer) -> None:
 
 
 def tune_command(
-    method: str = typer.Argument(..., help="A mitigator (see `isonomy mitigators`)."),
-    data: str = typer.Argument(..., help="A dataset (see `isonomy data list`), or a file."),
-    param: list[str] = typer.Option(
-        [],
-        "--param",
-        help="NAME=LOW:HIGH:STEP to sweep, NAME=LOW:HIGH to search, NAME=A,B,C to try; may be repeated.",
-    ),
-    sensitive: list[str] = typer.Option(
-        [], "--sensitive", "--attribute", help="The protected attribute."
-    ),
-    model: str = typer.Option("lr", "--model", help="Base learner: lr, rf, svm, gbt ..."),
-    original: list[str] = typer.Option(
-        [], "--original", help="NAME=VALUE: let the method at this value be the original model."
-    ),
-    objective: str = typer.Option(
-        "fairea_area", "--objective", help="fairea_area, or PERFORMANCE,FAIRNESS."
-    ),
-    performance: str = typer.Option("accuracy", "--performance", help="Performance metric."),
-    fairness: str = typer.Option(
-        "statistical_parity_difference", "--fairness", help="Fairness metric."
-    ),
-    max_loss: float | None = typer.Option(
-        None, "--max-loss", help="The most performance that may be lost."
-    ),
-    min_performance: float | None = typer.Option(
-        None, "--min-performance", help="The least performance accepted."
-    ),
-    validation: float = typer.Option(
-        0.3, "--validation", help="Share of training rows to judge on."
-    ),
-    repeats: int = typer.Option(1, "--repeats", help="Validation splits to average over."),
-    strategy: str | None = typer.Option(
-        None, "--strategy", help="grid, random, flash, mutation or optuna."
-    ),
-    budget: int = typer.Option(50, "--budget", help="The most settings a search tries."),
-    rule: str = typer.Option("paper", "--rule", help="paper or code: see the guide."),
-    cache: str | None = typer.Option(
-        None, "--cache", help="A file that keeps what was evaluated: the same command resumes."
-    ),
-    seed: int = typer.Option(0, "--seed", help="Seed of splits and search."),
-    label: str | None = typer.Option(None, "--label", help="For a file: the column to predict."),
-    favorable: list[str] = typer.Option(
-        [], "--favorable", "--favourable", help="For a file: a label that is good to get."
-    ),
-    privileged: list[str] = typer.Option(
-        [], "--privileged", help="For a file: ATTRIBUTE=VALUE of the privileged group."
-    ),
-    json_file: Json = None,
-    html_file: Html = None,
+    method: Annotated[str, typer.Argument(help="A mitigator (see `isonomy mitigators`).")],
+    data: Annotated[str, typer.Argument(help="A dataset (see `isonomy data list`), or a file.")],
+    param: Annotated[
+        list[str],
+        typer.Option(
+            help="NAME=LOW:HIGH:STEP to sweep, NAME=LOW:HIGH to search, NAME=A,B,C to try; may be repeated."
+        ),
+    ] = [],
+    sensitive: options.Sensitive = [],
+    model: options.Model = ["lr"],
+    original: Annotated[
+        list[str],
+        typer.Option(help="NAME=VALUE: take the method at this value as the original model."),
+    ] = [],
+    objective: Annotated[str, typer.Option(help="area, or PERFORMANCE,FAIRNESS.")] = "area",
+    performance: options.Performance = "accuracy",
+    fairness: options.Fairness = "statistical_parity_difference",
+    max_loss: options.MaxLoss = None,
+    min_performance: Annotated[
+        float | None, typer.Option(help="Least accepted performance.")
+    ] = None,
+    validation: Annotated[float, typer.Option(help="Share of training rows to judge on.")] = 0.3,
+    repeats: options.Repeats = 1,
+    strategy: Annotated[
+        str | None, typer.Option(help="grid, random, flash, mutation or optuna.")
+    ] = None,
+    budget: Annotated[int, typer.Option(help="Most settings that a search tries.")] = 50,
+    rule: Rule = "paper",
+    cache: Annotated[
+        str | None,
+        typer.Option(help="File that keeps what was evaluated: the same command resumes."),
+    ] = None,
+    seed: options.Seed = 0,
+    label: options.Label = None,
+    favorable: options.Favorable = [],
+    privileged: options.Privileged = [],
+    json_file: options.Json = None,
+    html_file: options.Html = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Turn a mitigator's parameters, judge each setting on validation rows, and choose.
+    """Vary a mitigator's parameters, judge each setting on validation rows, and choose.
 
     The chosen setting is then fitted on all training rows and judged on test rows.
 
-    Exit code 0: done; 1: no setting keeps the constraint; 2: something is wrong with what was
-    given.
+    Exit code 0: done; 1: no setting keeps the constraint; 2: something is wrong with the input.
     """
     if len(sensitive) != 1:
         raise InputError("One protected attribute must be named: --sensitive ATTRIBUTE.")
     if not param:
-        raise InputError("At least one parameter must be turned: --param eta=0:100:5.")
-    if rule not in ("paper", "code"):
-        raise InputError(f"--rule must be 'paper' or 'code'; got {rule!r}.")
-    check_writable(json_file)
-    check_writable(html_file)
-    check_writable(cache)
-    from isonomy.data import make_splits, prepare
-    from isonomy.mitigators import make_mitigator
-    from isonomy.models import make_model
-    from isonomy.tradeoff import JsonLinesCache, judge_mitigator, tune
+        raise InputError("At least one parameter must be varied: --param eta=0:100:5.")
+    for file in (json_file, html_file, cache):
+        check_writable(file)
+    from isonomy.tradeoff import JsonLinesCache, judge_mitigator, train_and_test, tune
 
-    space: dict[str, Any] = dict(read_values(text) for text in param)
-    dataset = read_dataset(data, sensitive, label, favorable, privileged)
-    attribute = dataset_attribute(dataset, sensitive[0])
-    ready = prepare(dataset, attribute=attribute, split=make_splits(dataset, seed=seed)[0])
-    mitigator = make_mitigator(method, make_model(model))
-    mitigator.set_params(privileged=1, favorable=1, sensitive_columns=ready.sensitive_column)
-    rows: dict[str, Any] = {
-        "X": ready.X_train,
-        "y": ready.y_train,
-        "sensitive_features": {attribute: ready.s_train},
-    }
-    pair = objective.split(",")
-    first = {name: values[0] for name, values in value_pairs(original, "--original").items()}
-    found = tune(
-        mitigator,
-        space,
-        **rows,
-        objective=(pair[0], pair[1]) if len(pair) == 2 else objective,
-        performance=performance,
-        fairness=fairness,
-        original={name: parse_value(value) for name, value in first.items()} or None,
-        max_loss=max_loss,
-        min_performance=min_performance,
-        validation=validation,
-        repeats=repeats,
-        strategy=strategy,
-        budget=budget,
-        rule="code" if rule == "code" else "paper",
-        cache=None if cache is None else JsonLinesCache(cache),
-        progress=True,
-        random_state=seed,
+    groups = options.parse_pairs(privileged, "--privileged")
+    dataset = read_dataset(data, sensitive, label, favorable, groups)
+    mitigator, train, test = train_and_test(
+        dataset, sensitive[0], method, model=model[0], random_state=seed
     )
+    (attribute,) = train["sensitive_features"]
+    pair = objective.split(",")
+    given = options.parse_pairs(original, "--original")
+    first = {name: parse_value(values[0]) for name, values in given.items()}
+    shared: dict[str, Any] = {
+        "performance": performance,
+        "fairness": fairness,
+        "rule": rule,
+        "random_state": seed,
+    }
+    messages().print(f"tuning {mitigator.name} on {data} ...", soft_wrap=True)
+    with counting("settings") as progress:
+        found = tune(
+            mitigator,
+            dict(read_values(text) for text in param),
+            **train,
+            objective=(pair[0], pair[1]) if len(pair) == 2 else objective,
+            original=first or None,
+            max_loss=max_loss,
+            min_performance=min_performance,
+            validation=validation,
+            repeats=repeats,
+            strategy=strategy,
+            budget=budget,
+            cache=None if cache is None else JsonLinesCache(cache),
+            progress=progress,
+            **shared,
+        )
     verdict = None
     if found.chosen is not None:
-        verdict = judge_mitigator(
-            found.mitigator,
-            **rows,
-            X_test=ready.X_test,
-            y_test=ready.y_test,
-            sensitive_test={attribute: ready.s_test},
-            original=None
-            if not first
-            else found.mitigator_at({name: parse_value(value) for name, value in first.items()}),
-            performance=performance,
-            fairness=fairness,
-            rule="code" if rule == "code" else "paper",
-            random_state=seed,
-        )
+        start = found.mitigator_at(first) if first else None
+        verdict = judge_mitigator(found.mitigator, **train, **test, original=start, **shared)
     screen = console()
-    show(found, verdict, screen, f"{data}, {attribute}")
+    title = f"{data}, {attribute}"
+    show(found, verdict, screen, title)
     if json_file:
-        write_json(json_file, as_data(found, verdict, data, attribute))
+        judged = as_data([] if verdict is None else [(attribute, method, verdict)], data)
+        content = {"data": data, "attribute": attribute, **found.to_dict()}
+        content |= {"metrics": judged["metrics"], "test": next(iter(judged["tradeoffs"]), None)}
+        write_json(json_file, content)
     if html_file:
         from isonomy.report.tradeoff import tuning_page
 
-        write_page(html_file, tuning_page(found, title=f"{data}, {attribute}", verdict=verdict))
+        write_page(html_file, tuning_page(found, title=title, verdict=verdict))
         screen.print(f"Report: {html_file}")
     if found.chosen is None:
         raise typer.Exit(1)
@@ -197,59 +174,24 @@ def read_values(text: str) -> tuple[str, Any]:
     return name, [v if isinstance(v, int) else round(v, 12) for v in values]
 
 
-# ---------------------------------------------------------------------- what is written
-
-
-def as_data(
-    found: "Tuning", verdict: "TradeOff | None", data: str, attribute: str
-) -> dict[str, Any]:
-    """Give a sweep as plain data."""
-    from isonomy.cli.tradeoff import as_data as verdict_data
-
-    rows = [
-        {str(k): plain(v) if isinstance(v, float) else v for k, v in row.items()}
-        for row in found.curve.to_dict("records")
-    ]
-    test = (
-        {} if verdict is None else verdict_data([(attribute, found.mitigator.name, verdict)], data)
-    )
-    return {
-        "data": data,
-        "attribute": attribute,
-        "method": found.mitigator.name,
-        "chosen": found.chosen,
-        "turning_point": found.turning_point,
-        "settings": found.settings,
-        "notes": list(found.notes),
-        "curve": rows,
-        "metrics": test.get("metrics", []),
-        "test": test.get("tradeoffs", [None])[0],
-    }
+# ---------------------------------------------------------------------- what is printed
 
 
 def show(found: "Tuning", verdict: "TradeOff | None", screen: "Console", title: str) -> None:
     """Print the curve, the turning point and the choice."""
-    from rich.table import Table
-
     line = found.baseline
     screen.print(
         f"\n[bold]Tuning {found.mitigator.name}[/bold] on {title}: "
         f"{found.settings['validation_rows']:,} validation rows, objective "
         f"{found.settings['objective']}\n"
     )
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in found.parameters:
-        table.add_column(name, justify="right", no_wrap=True)
-    for heading in (line.performance_metric, "bias", "objective"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("region", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    numbers = (*found.parameters, line.performance_metric, "bias", "objective")
+    table = make_table(*numbers, "region", "", right=numbers, fixed=("region", ""))
     goal = found.curve["objective"]
     # the other regions count below 0 and get no bar
     low, high = (0.0, goal.max()) if goal.max() > 0 else (goal.min(), goal.max())
     for row in found.curve.to_dict("records"):
-        word = row["region"] or ("failed" if row["status"] == "failed" else "none")
-        colour = COLOURS.get(word, "magenta")
+        region = colored("failed" if row["status"] == "failed" else row["region"])
         chosen = found.chosen is not None and all(row[k] == v for k, v in found.chosen.items())
         share = max(row["objective"] - low, 0.0) / (high - low) if high > low else 0.0
         bar = "█" * round(20 * share) if share == share else ""
@@ -261,7 +203,7 @@ def show(found: "Tuning", verdict: "TradeOff | None", screen: "Console", title: 
             number(row["performance"]),
             number(row["bias"]),
             number(row["objective"], 4),
-            f"[{colour}]{word}[/{colour}]" + (" (constant)" if row["constant"] else ""),
+            region + (" (constant)" if row["constant"] else ""),
             f"[cyan]{bar}[/cyan]{mark}",
         )
     screen.print(table)
@@ -284,7 +226,7 @@ def show(found: "Tuning", verdict: "TradeOff | None", screen: "Console", title: 
             f"on the test rows: {line.performance_metric} {number(verdict.performance)} "
             f"(original {number(verdict.baseline.performance[0])}), bias {number(verdict.bias)} "
             f"(original {number(verdict.baseline.bias[0])}): "
-            f"[{COLOURS.get(word, 'magenta')}]{word}[/]{sure}{size}"
+            f"{colored(word)}{sure}{size}"
         )
         gap = verdict.above_frontier
         if gap == gap:

@@ -1,27 +1,20 @@
 """Pages and drawings of a trade-off: baseline, regions, frontier, and the points judged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomy.report.html import environment
-from isonomy.report.svg import WIDTH, Scale, axes, span_of, svg
+from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg
 
 if TYPE_CHECKING:
     from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
 
-__all__ = [
-    "COLOURS",
-    "area_svg",
-    "curve_svg",
-    "plane_svg",
-    "region_words",
-    "tradeoff_page",
-    "tuning_page",
-]
+__all__ = ["area_svg", "curve_svg", "plane_svg", "tradeoff_page", "tuning_page"]
 
 Floats = NDArray[np.float64]
 
@@ -40,90 +33,189 @@ def plane_svg(
     *,
     frontier: "Frontier | None" = None,
     intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = (),
+    others: "Mapping[str, Baseline] | None" = None,
+    titles: Sequence[str] = (),
+    bold: Sequence[str] = (),
+    across: str = "",
+    size: tuple[float, float] = (WIDTH, HEIGHT),
 ) -> str:
     """Draw the plane of bias and performance.
+
+    A point beyond the frame sits on its border as a triangle.
 
     Parameters
     ----------
     baseline : Baseline
-        Drawn as a line with a dot per degree.
+        Drawn as a red line.
     points : sequence of (label, performance, bias, region)
-        Methods.
+        Methods; labels are placed where they cover nothing.
     frontier : Frontier, optional
         The second baseline, dashed.
     intervals : sequence of (performance interval, bias interval), optional
         One cross per point.
+    others : mapping of name to Baseline, optional
+        Further baselines, in grey.
+    titles : sequence of str, optional
+        What a pointer on a point shows; the labels by default.
+    bold : sequence of str
+        Labels to stress.
+    across : str, optional
+        The words of the horizontal axis.
+    size : tuple of (width, height)
     """
-    ys = [p[1] for p in points]
-    xs = [p[2] for p in points]
-    more_x: Any = [] if frontier is None else frontier.bias
-    more_y: Any = [] if frontier is None else frontier.performance
-    scale = Scale(
-        span_of(baseline.bias, xs, more_x, 0.0), span_of(baseline.performance, ys, more_y)
+    scale = _frame(baseline, points, frontier, size)
+    first = float(baseline.bias[0]), float(baseline.performance[0])
+    parts = _regions(scale, baseline) if baseline.reason is None else []
+    across = across or f"bias: {baseline.fairness_metric}"
+    parts.append(axes(scale, across, baseline.performance_metric))
+    (left, top), (right, floor) = scale.at(scale.x[0], scale.y[1]), scale.at(scale.x[1], scale.y[0])
+    clip = f"frame-{size[0]:g}"
+    parts.append(
+        f'<clipPath id="{clip}"><rect x="{left}" y="{top}" width="{right - left:.1f}" '
+        f'height="{floor - top:.1f}"/></clipPath><g clip-path="url(#{clip})">'
     )
-    top, bottom = scale.y if baseline.larger_is_better else scale.y[::-1]
-    first_x, first_y = float(baseline.bias[0]), float(baseline.performance[0])
-    parts = []
-    if baseline.reason is None:
-        good = "within"
-        for x1, x2, y1, y2, colour in (
-            (scale.x[0], first_x, first_y, bottom, good),  # win-win
-            (first_x, scale.x[1], first_y, top, "violated"),  # lose-lose
-        ):
-            ax, ay = scale.at(x1, y1)
-            bx, by = scale.at(x2, y2)
-            parts.append(
-                f'<rect x="{min(ax, bx)}" y="{min(ay, by)}" width="{abs(bx - ax):.1f}" '
-                f'height="{abs(by - ay):.1f}" fill="var(--{colour})" opacity="0.10"/>'
-            )
-        over = f"{scale.line(baseline.bias, baseline.performance)} " + " ".join(
-            "{},{}".format(*scale.at(x, y)) for x, y in ((scale.x[0], baseline.performance[-1]),)
+    for (name, other), dashes in zip((others or {}).items(), ("2 3", "7 3"), strict=False):
+        style = f'stroke="var(--soft)" stroke-dasharray="{dashes}"'
+        parts.append(
+            _line(scale, other.bias, other.performance, style, f"mutation into {name} labels")
         )
-        corner = " ".join(
-            "{},{}".format(*scale.at(x, y)) for x, y in ((scale.x[0], first_y), (first_x, first_y))
-        )
-        parts.append(f'<polygon points="{over} {corner}" fill="var(--within)" opacity="0.06"/>')
-        parts.append(region_words(scale, baseline))
-    parts.append(axes(scale, f"bias: {baseline.fairness_metric}", baseline.performance_metric))
     if frontier is not None:
         reach_y, reach_x = frontier.reach()
-        parts.append(
-            f'<polyline points="{scale.line(reach_x, reach_y)}" '
-            'fill="none" stroke="var(--dot)" stroke-width="1.5" stroke-dasharray="5 3"/>'
-        )
+        style = 'stroke="var(--dot)" stroke-width="1.5" stroke-dasharray="5 3"'
+        parts.append(_line(scale, reach_x, reach_y, style, "group thresholds on the same model"))
+    style = 'stroke="var(--violated)" stroke-width="2"'
     parts.append(
-        f'<polyline points="{scale.line(baseline.bias, baseline.performance)}" fill="none" '
-        'stroke="var(--violated)" stroke-width="2"/>'
+        _line(scale, baseline.bias, baseline.performance, style, "mutation baseline") + "</g>"
     )
-    for x, y in zip(baseline.bias, baseline.performance, strict=True):
-        px, py = scale.at(float(x), float(y))
-        parts.append(f'<circle cx="{px}" cy="{py}" r="2.5" fill="var(--violated)"/>')
-    px, py = scale.at(first_x, first_y)
-    parts.append(f'<text x="{px - 6}" y="{py - 7}" text-anchor="end" class="t">original</text>')
+    px, py = scale.at(*first)
+    labels = _Labels([(px - 6, py - 6, px + 6, py + 6)], size[0])
+    parts.append(
+        f'<rect x="{px - 4.5}" y="{py - 4.5}" width="9" height="9" fill="var(--ink)">'
+        "<title>the original model</title></rect>"
+    )
+    drawn = []
     for k, (label, y, x, region) in enumerate(points):
-        if not (np.isfinite(x) and np.isfinite(y)):
-            continue
-        px, py = scale.at(x, y)
-        colour = COLOURS.get(region or "", "var(--undefined)")
-        if k < len(intervals) and np.isfinite(np.ravel(intervals[k])).all():
-            (y_low, y_high), (x_low, x_high) = intervals[k]
-            clip = Scale(scale.x, scale.y)
-            left, _ = clip.at(max(x_low, scale.x[0]), y)
-            right, _ = clip.at(min(x_high, scale.x[1]), y)
-            _, low = clip.at(x, max(y_low, scale.y[0]))
-            _, high = clip.at(x, min(y_high, scale.y[1]))
-            parts.append(
-                f'<path d="M{left} {py}H{right}M{px} {low}V{high}" stroke="{colour}" opacity="0.6"/>'
+        if np.isfinite([x, y]).all():
+            title = f"{titles[k] if titles else label}: {region or 'no region'}, {y:.3f} at bias {x:.3f}"
+            bounds = intervals[k] if k < len(intervals) else ((np.nan,) * 2,) * 2
+            at, mark = _mark(
+                scale, x, y, bounds, COLOURS.get(region or "", "var(--undefined)"), title
             )
+            parts.append(mark)
+            drawn.append((at, label))
+    labels.taken += [(x - 4, y - 4, x + 4, y + 4) for (x, y), _ in drawn]
+    for (x, y), label in [*drawn, ((px, py), "original")]:
+        if label:
+            at_x, at_y = labels.put(x, y, label)
+            weight = ' font-weight="700"' if label in bold else ""
+            parts.append(f'<text x="{at_x}" y="{at_y}" class="t"{weight}>{escape(label)}</text>')
+    return svg("".join(parts), "performance against bias", width=size[0], height=size[1])
+
+
+def _frame(
+    line: "Baseline",
+    points: Sequence[tuple[str, float, float, str | None]],
+    frontier: "Frontier | None",
+    size: tuple[float, float],
+) -> Scale:
+    """Frame the baselines and most of the points; a few far ones must not squeeze the rest."""
+    ys, xs = (np.array([p[k] for p in points], dtype=np.float64) for k in (1, 2))
+    known = np.isfinite(xs) & np.isfinite(ys)
+    width, height = max(np.ptp(line.bias), 1e-3), max(np.ptp(line.performance), 1e-3)
+    far = line.bias[0] + 0.8 * width
+    turn = 1.0 if line.larger_is_better else -1.0
+    near = turn * ys >= line.gain.min() - 0.15 * height
+    reach_y, reach_x = frontier.reach() if frontier is not None else (line.performance, line.bias)
+    end = far if (xs[known] > far).any() else line.bias[0]
+    return Scale(
+        span_of(line.bias, xs[known & (xs <= far)], reach_x[reach_x <= far], 0.0, end),
+        span_of(line.performance, ys[known & near], reach_y),
+        *size,
+    )
+
+
+def _line(scale: Scale, x: Floats, y: Floats, style: str, title: str) -> str:
+    points = scale.line(x, y)
+    return f'<polyline points="{points}" fill="none" {style}><title>{title}</title></polyline>'
+
+
+def _regions(scale: Scale, line: "Baseline") -> list[str]:
+    """Tint win-win, lose-lose and good, and name the regions."""
+    best, worst = scale.y[::-1] if line.larger_is_better else scale.y
+    x, y = float(line.bias[0]), float(line.performance[0])
+    parts = []
+    for end_x, end_y, colour in ((scale.x[0], best, "within"), (scale.x[1], worst, "violated")):
+        (ax, ay), (bx, by) = scale.at(x, y), scale.at(end_x, end_y)
         parts.append(
-            f'<circle cx="{px}" cy="{py}" r="5" fill="{colour}"><title>{escape(label)}: '
-            f"{escape(region or 'no region')}</title></circle>"
-            f'<text x="{px + 8}" y="{py + 4}" class="t">{escape(label)}</text>'
+            f'<rect x="{min(ax, bx)}" y="{min(ay, by)}" width="{abs(bx - ax):.1f}" '
+            f'height="{abs(by - ay):.1f}" fill="var(--{colour})" opacity="0.09"/>'
         )
-    return svg("".join(parts), "performance against bias")
+    good = scale.line(
+        np.append(line.bias, [scale.x[0], scale.x[0], x]),
+        np.append(line.performance, [line.performance[-1], y, y]),
+    )
+    parts.append(f'<polygon points="{good}" fill="var(--within)" opacity="0.05"/>')
+    return [*parts, _region_words(scale, line)]
 
 
-def region_words(scale: Scale, baseline: "Baseline") -> str:
+def _mark(
+    scale: Scale,
+    x: float,
+    y: float,
+    bounds: tuple[tuple[float, ...], tuple[float, ...]],
+    colour: str,
+    title: str,
+) -> tuple[tuple[float, float], str]:
+    """Draw a point with its intervals, or a triangle on the border."""
+    inside_x, inside_y = float(np.clip(x, *scale.x)), float(np.clip(y, *scale.y))
+    px, py = scale.at(inside_x, inside_y)
+    title = f"<title>{escape(title)}</title>"
+    if (inside_x, inside_y) != (x, y):
+        corners = f"{px - 5},{py + 4} {px + 5},{py + 4} {px},{py - 5}"
+        return (px, py), f'<polygon points="{corners}" fill="{colour}">{title}</polygon>'
+    cross = ""
+    if np.isfinite(bounds).all():
+        (low, high), (left, right) = (
+            [float(v) for v in np.clip(ends, *axis)]
+            for ends, axis in zip(bounds, (scale.y, scale.x), strict=True)
+        )
+        path = f"M{scale.at(left, y)[0]} {py}H{scale.at(right, y)[0]}"
+        path += f"M{px} {scale.at(x, low)[1]}V{scale.at(x, high)[1]}"
+        cross = f'<path d="{path}" stroke="{colour}" opacity="0.55"/>'
+    return (px, py), f'{cross}<circle cx="{px}" cy="{py}" r="4" fill="{colour}">{title}</circle>'
+
+
+@dataclass
+class _Labels:
+    """Places for labels: the first spot of several that covers nothing yet."""
+
+    taken: list[tuple[float, float, float, float]]
+    right: float
+
+    def put(self, px: float, py: float, text: str) -> tuple[float, float]:
+        """Return where to write a label for a point."""
+        width, height = 6.4 * len(text) + 2, 11.0
+        best, least = (px + 7, py + 4), np.inf
+        for dx, dy in ((7, 4), (-7 - width, 4), (-width / 2, -8), (-width / 2, 17)):
+            for more in (0, 9, 18):
+                x = px + dx + (more if dx > 0 else -more if dx < -width else 0)
+                y = py + dy + (-more if dy < 0 else more if dy > 10 else 0)
+                box = (x, y - height, x + width, y)
+                beyond = max(box[2] - self.right, 0.0) + max(EDGE - box[0], 0.0)
+                cost = sum(_overlap(box, other) for other in self.taken) + 0.5 * more + 50 * beyond
+                if cost < least:
+                    best, least = (x, y), cost
+        self.taken.append((best[0], best[1] - height, best[0] + width, best[1]))
+        return round(best[0], 1), round(best[1], 1)
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    across = min(a[2], b[2]) - max(a[0], b[0])
+    down = min(a[3], b[3]) - max(a[1], b[1])
+    return max(across, 0.0) * max(down, 0.0)
+
+
+def _region_words(scale: Scale, baseline: "Baseline") -> str:
     """Write the names of the regions where there is room for them."""
     left, right = scale.at(scale.x[0], 0)[0], scale.at(scale.x[1], 0)[0]
     edge, level = scale.at(float(baseline.bias[0]), float(baseline.performance[0]))

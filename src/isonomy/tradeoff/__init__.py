@@ -2,7 +2,7 @@
 
 from isonomy.search import Cache, JsonLinesCache
 from isonomy.tradeoff.baseline import Baseline, baselines, bias_of, mutation_values
-from isonomy.tradeoff.compare import judge_mitigator
+from isonomy.tradeoff.compare import judge_mitigator, train_and_test
 from isonomy.tradeoff.frontier import Frontier, hypervolume, knee, pareto, post_processing_frontier
 from isonomy.tradeoff.regions import REGIONS, area, classify, normalise, place, region_names
 from isonomy.tradeoff.tune import Candidate, Tuning, tune
@@ -32,5 +32,6 @@ __all__ = [
     "place",
     "post_processing_frontier",
     "region_names",
+    "train_and_test",
     "tune",
 ]

@@ -8,12 +8,51 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from isonomy._groups import attribute_columns
+from isonomy._validate import match_values
+from isonomy.data import Dataset, make_splits, prepare
 from isonomy.errors import DegenerateOutputWarning, NotApplicable
 from isonomy.mitigators import BaseMitigator, Unmitigated, make_mitigator
+from isonomy.models import make_model
 from isonomy.tradeoff.frontier import Frontier, post_processing_frontier
 from isonomy.tradeoff.verdict import TradeOff, judge
 
-__all__ = ["judge_mitigator"]
+__all__ = ["judge_mitigator", "train_and_test"]
+
+
+def train_and_test(
+    dataset: Dataset, attribute: str, method: str, *, model: str = "lr", random_state: int = 0
+) -> tuple[BaseMitigator, dict[str, Any], dict[str, Any]]:
+    """Return a mitigator, not fitted, with training and test rows of one split of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    attribute : str
+        The protected attribute.
+    method, model : str
+        A mitigator and its base learner, by name.
+    random_state : int
+        Seed of the split.
+
+    Returns
+    -------
+    tuple of (mitigator, train, test)
+        The rows as keyword arguments of :func:`judge_mitigator`.
+
+    Examples
+    --------
+    >>> from isonomy.data import load
+    >>> mitigator, train, test = train_and_test(load("synthetic", n=400), "group", "reweighing")
+    >>> mitigator.name, len(train["y"]), len(test["y_test"])
+    ('reweighing', 280, 120)
+    """
+    name = str(match_values(attribute, dataset.attributes, what="protected attribute")[0])
+    rows = prepare(dataset, attribute=name, split=make_splits(dataset, seed=random_state)[0])
+    mitigator = make_mitigator(method, make_model(model))
+    mitigator.set_params(privileged=1, favorable=1, sensitive_columns=rows.sensitive_column)
+    train = {"X": rows.X_train, "y": rows.y_train, "sensitive_features": {name: rows.s_train}}
+    test = {"X_test": rows.X_test, "y_test": rows.y_test, "sensitive_test": {name: rows.s_test}}
+    return mitigator, train, test
 
 
 def judge_mitigator(

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._groups import attribute_columns
-from isonomy._validate import MISSING, check_length, check_weight
+from isonomy._groups import attribute_columns, group_index
+from isonomy._tables import plain
+from isonomy._validate import check_length, check_weight
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.mitigators import FairnessConstrainedThresholds
@@ -40,7 +41,7 @@ def _points(performance: ArrayLike, bias: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def pareto(performance: ArrayLike, bias: ArrayLike) -> NDArray[np.bool_]:
-    """Say which points no other point beats: more performance and less bias.
+    """Return which points no other point beats: more performance and less bias.
 
     Of points that coincide all are kept; a NaN is never in the set.
 
@@ -66,7 +67,7 @@ def pareto(performance: ArrayLike, bias: ArrayLike) -> NDArray[np.bool_]:
 def hypervolume(
     performance: ArrayLike, bias: ArrayLike, *, reference: tuple[float, float]
 ) -> float:
-    """Measure the area that a set of points dominates, up to a reference point.
+    """Return the area that a set of points dominates, up to a reference point.
 
     Parameters
     ----------
@@ -94,9 +95,9 @@ def hypervolume(
 
 
 def knee(performance: ArrayLike, bias: ArrayLike) -> int | None:
-    """Find the Pareto point farthest above the line between the two ends of the set.
+    """Return the Pareto point farthest above the line between the two ends of the set.
 
-    Returns its position among the points, or None where fewer than three points are in the set
+    The result is its position among the points, or None where fewer than three points are in the set
     or none lies above the line.
 
     Examples
@@ -163,7 +164,7 @@ class Frontier:
         return pareto(self.gain, self.bias)
 
     def reach(self) -> tuple[Floats, Floats]:
-        """Give performance and bias of the points that no other beats, the fairest first.
+        """Return performance and bias of the points that no other beats, the fairest first.
 
         The model as it is counts among them.
         """
@@ -175,7 +176,7 @@ class Frontier:
         return y[keep], x[keep]
 
     def performance_at(self, bias: ArrayLike) -> Floats:
-        """Give the best performance with at most this bias, NaN where none is that fair.
+        """Return the best performance with at most this bias, NaN where none is that fair.
 
         Between two points of the frontier a lottery of both is reachable, so it is straight there.
 
@@ -193,15 +194,13 @@ class Frontier:
         return np.asarray(np.interp(asked, x, y, left=np.nan))
 
     def frame(self) -> pd.DataFrame:
-        """Give one row per tolerance."""
-        return pd.DataFrame(
-            {
-                "tolerance": self.tolerance,
-                "performance": self.performance,
-                "bias": self.bias,
-                "pareto": self.pareto,
-            }
-        )
+        """Return one row per tolerance."""
+        columns = {name: getattr(self, name) for name in ("tolerance", "performance", "bias")}
+        return pd.DataFrame({**columns, "pareto": self.pareto})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the points as plain data; undefined is None."""
+        return {str(name): plain(values) for name, values in self.frame().items()}
 
     def _repr_html_(self) -> str:
         return self.frame().to_html(index=False, float_format="{:.4f}".format)
@@ -316,7 +315,7 @@ class _Coded:
     counts: Counts
 
     def expected(self, chance: Floats) -> Counts:
-        """Give expected counts when each row is favoured with its own chance."""
+        """Return expected counts when each row is favoured with its own chance."""
         cells = self.s * 2 + self.y
         weight = np.ones(self.y.size) if self.weight is None else self.weight
         size = 2 * len(self.counts.groups)
@@ -344,10 +343,7 @@ def _coded(
         labels, labels, sensitive_features=columns, favorable=favorable, privileged=privileged
     )
     y = np.isin(labels, list(counts.favorable)).astype(np.intp)
-    table = pd.DataFrame({k: np.asarray(v, dtype=object) for k, v in columns.items()})
-    codes, levels = pd.MultiIndex.from_frame(table.fillna(MISSING).astype(str)).factorize()
-    place = {tuple(str(v) for v in g): k for k, g in enumerate(counts.groups)}
-    s = np.array([place[level] for level in levels], dtype=np.intp)[codes]
+    s = group_index(columns, counts.groups, labels.size)
     mask = counts.is_privileged()
     paired = mask is not None
     if mask is not None:

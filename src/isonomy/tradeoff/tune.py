@@ -9,14 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from isonomy._tables import plain
 from isonomy._validate import optional, unknown_name
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics.joint import JointCounts
 from isonomy.mitigators import BaseMitigator, make_mitigator
 from isonomy.search import Cache, Choice, Parameter, Real, Space, Whole, minimize
-from isonomy.tradeoff._bench import Bench, Progress
 from isonomy.tradeoff.baseline import Baseline
 from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
+from isonomy.tradeoff.validation import Validation
 from isonomy.tradeoff.verdict import is_constant, measure
 
 __all__ = ["Candidate", "Tuning", "tune"]
@@ -24,8 +25,8 @@ __all__ = ["Candidate", "Tuning", "tune"]
 Floats = NDArray[np.float64]
 Config = dict[str, Any]
 
-WORST = {"poor": -0.25, "inverted": -0.5, "lose-lose": -1.0}
-"""What regions without an area count for, as in Table 6 of Chen 2022."""
+WITHOUT_AREA = {"poor": -0.25, "inverted": -0.5, "lose-lose": -1.0}
+"""What regions without an area count for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Tuning:
     mitigator : BaseMitigator
         As given, with the chosen parameters set; not fitted.
     parameters : tuple of str
-        What was turned.
+        What was varied.
     curve : DataFrame
         One row per configuration: parameters, performance, bias, region, area, objective,
         feasible, status, reason.
@@ -88,13 +89,18 @@ class Tuning:
     notes: tuple[str, ...] = ()
 
     def mitigator_at(self, config: Mapping[str, Any]) -> BaseMitigator:
-        """Give the mitigator, not fitted, at other parameters."""
+        """Return the mitigator, not fitted, at other parameters."""
         made: BaseMitigator = clone(self.mitigator).set_params(**config)
         return made
 
     def frame(self) -> pd.DataFrame:
-        """Give the curve."""
+        """Return the curve."""
         return self.curve.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; undefined is None."""
+        names = ("chosen", "turning_point", "settings", "notes", "curve")
+        return {"method": self.mitigator.name, **{n: plain(getattr(self, n)) for n in names}}
 
     def __repr__(self) -> str:
         return f"Tuning({self.mitigator.name}: {len(self.curve)} evaluated, chosen {self.chosen})"
@@ -112,7 +118,7 @@ def tune(
     y: Any,
     *,
     sensitive_features: Any,
-    objective: Objective = "fairea_area",
+    objective: Objective = "area",
     performance: str = "accuracy",
     fairness: str = "statistical_parity_difference",
     original: Any = None,
@@ -124,10 +130,10 @@ def tune(
     budget: int = 50,
     rule: Rule = "paper",
     cache: Cache | None = None,
-    progress: bool | Callable[[int, int], None] = False,
+    progress: Callable[[int, int], None] | None = None,
     random_state: int = 0,
 ) -> Tuning:
-    """Turn the parameters of a mitigator and judge every setting on validation rows.
+    """Vary the parameters of a mitigator and judge every setting on validation rows.
 
     What does not depend on the parameters is done once: the splits, the original model and its
     baseline, and the base model and scores of a post-processor.
@@ -140,9 +146,9 @@ def tune(
         A sequence of values, or ``Choice``, ``Whole`` or ``Real`` of :mod:`isonomy.search`.
     X, y, sensitive_features
         Training rows; validation rows are split off from them.
-    objective : "fairea_area", (performance, fairness) or callable
-        What is made large. ``fairea_area``: the area of a good setting; a win-win counts 1 and its
-        gains, the other regions as in Chen's ranking (poor -0.25, inverted -0.5, lose-lose -1).
+    objective : "area", (performance, fairness) or callable
+        What to maximise. ``area``: the area between a good setting and the baseline; a win-win
+        counts 1 and its gains, poor -0.25, inverted -0.5, lose-lose -1.
         A pair of metrics: performance minus bias. A callable takes a :class:`Candidate`.
     performance, fairness : str
         Metrics of the curve, the baseline and the constraint.
@@ -158,16 +164,17 @@ def tune(
     repeats : int
         How many splits to average over.
     strategy : {"grid", "random", "flash", "mutation", "optuna"}, optional
-        How to look; every configuration of a finite space by default, ``random`` otherwise.
-        ``optuna`` looks for both goals at once and needs the extra of that name.
+        How to search; every configuration of a finite space by default, ``random`` otherwise.
+        ``optuna`` searches for both goals at once and needs the extra of that name.
     budget : int
         The most configurations, except for a grid.
     rule : {"paper", "code"}
         See :func:`classify`.
     cache : Cache, optional
-        Where evaluations are kept; the same call resumes from it.
-    progress : bool or callable
-        Show a progress bar, or call with (done, total).
+        Where evaluations are kept, anything with ``get(key)`` and ``put(key, value)``; the same
+        call resumes from it.
+    progress : callable, optional
+        Called with (done, total) after every setting.
     random_state : int
         Seed of splits, search and baseline.
 
@@ -185,37 +192,38 @@ def tune(
     (3, ['tolerance'])
     """
     method = make_mitigator(mitigator) if isinstance(mitigator, str) else mitigator
-    turned = _space(method, space)
+    searched = _space(method, space)
     if not 0 < validation < 1:
         raise InputError(f"validation must be a share between 0 and 1; got {validation!r}.")
     if repeats < 1:
         raise InputError(f"repeats must be at least 1; got {repeats}.")
     if max_loss is not None and max_loss < 0:
         raise InputError(f"max_loss must not be negative; got {max_loss}.")
-    looking = strategy or ("grid" if np.isfinite(turned.size) else "random")
-    bench = Bench(method, original, X, y, sensitive_features, validation, repeats, random_state)
-    judge = _Judge(bench, objective, performance, fairness, rule, max_loss, min_performance)
-    total = int(turned.size) if looking == "grid" else int(min(budget, turned.size))
+    strategy = strategy or ("grid" if np.isfinite(searched.size) else "random")
+    evaluated = Validation(
+        method, original, X, y, sensitive_features, validation, repeats, random_state
+    )
+    judge = _Judge(evaluated, objective, performance, fairness, rule, max_loss, min_performance)
+    total = int(searched.size) if strategy == "grid" else int(min(budget, searched.size))
     rows: list[dict[str, Any]] = []
-    with Progress(progress, total, method.name) as bar:
 
-        def evaluate(config: Config) -> dict[str, Any]:
-            row = judge.row(config, bench.joint(config, cache))
-            rows.append(row)
-            bar.step()
-            return row
+    def evaluate(config: Config) -> dict[str, Any]:
+        rows.append(judge.row(config, evaluated.joint(config, cache)))
+        if progress is not None:
+            progress(len(rows), max(total, len(rows)))
+        return rows[-1]
 
-        if looking == "optuna":
-            _optuna(evaluate, turned, budget, random_state, judge.baseline.larger_is_better)
-        else:
-            minimize(
-                lambda config: judge.loss(evaluate(config)),
-                turned,
-                strategy=looking,
-                budget=total,
-                random_state=random_state,
-            )
-    return _result(method, turned, rows, judge, looking, bench)
+    if strategy == "optuna":
+        _optuna(evaluate, searched, budget, random_state, judge.baseline.larger_is_better)
+    else:
+        minimize(
+            lambda config: judge.loss(evaluate(config)),
+            searched,
+            strategy=strategy,
+            budget=total,
+            random_state=random_state,
+        )
+    return _result(method, searched, rows, judge, strategy, evaluated)
 
 
 # ---------------------------------------------------------------------- parts
@@ -225,23 +233,19 @@ def _space(method: BaseMitigator, space: Mapping[str, Any]) -> Space:
     if not space:
         raise InputError("space must name at least one parameter; got none.")
     known = method.get_params(deep=True)
-    made: dict[str, Parameter] = {}
-    for name, values in space.items():
+    for name in space:
         if name not in known:
             raise unknown_name(f"parameter of {method.name}", name, sorted(known))
-        if isinstance(values, Choice | Whole | Real):
-            made[name] = values
-        else:
-            made[name] = Choice(list(values))
-    return Space(made)
+    kinds = Choice | Whole | Real
+    return Space({k: v if isinstance(v, kinds) else Choice(list(v)) for k, v in space.items()})
 
 
 class _Judge:
-    """Turns joint counts into a row of the curve."""
+    """Turn joint counts into a row of the curve."""
 
     def __init__(
         self,
-        bench: Bench,
+        evaluated: Validation,
         objective: Objective,
         performance: str,
         fairness: str,
@@ -249,19 +253,18 @@ class _Judge:
         max_loss: float | None,
         min_performance: float | None,
     ) -> None:
-        if isinstance(objective, str) and objective != "fairea_area":
+        if isinstance(objective, str) and objective != "area":
             raise InputError(
-                "objective must be 'fairea_area', a pair of metrics or a function; "
-                f"got {objective!r}."
+                f"objective must be 'area', a pair of metrics or a function; got {objective!r}."
             )
         self.objective, self.rule = objective, rule
         self.performance, self.fairness = performance, fairness
         self.baseline = Baseline.from_counts(
-            bench.unchanged.base, performance=performance, fairness=fairness, repetitions=200
+            evaluated.unchanged.base, performance=performance, fairness=fairness, repetitions=200
         )
-        if objective == "fairea_area" and self.baseline.reason is not None:
+        if objective == "area" and self.baseline.reason is not None:
             raise NotApplicable(
-                f"The Fairea area cannot be the objective: {self.baseline.reason}; give a pair of "
+                f"The area cannot be the objective: {self.baseline.reason}; give a pair of "
                 "metrics instead."
             )
         self.turn = 1.0 if self.baseline.larger_is_better else -1.0
@@ -306,12 +309,12 @@ class _Judge:
         elif code == WIN:
             scaled = self.baseline.normalise(y, x)
             row["objective"] = 1 + max(float(scaled.y) - 1, 0.0) + (1 - float(scaled.x))
-        elif row["region"] in WORST:
-            row["objective"] = WORST[row["region"]]
+        elif row["region"] in WITHOUT_AREA:
+            row["objective"] = WITHOUT_AREA[row["region"]]
         return row
 
     def loss(self, row: dict[str, Any]) -> float:
-        """Give what a search makes small; a setting that fails or loses too much is refused."""
+        """Return what a search minimises: infinite where a setting fails or loses too much."""
         if not row["feasible"] or not np.isfinite(row["objective"]):
             return float("inf")
         return -float(row["objective"])
@@ -359,7 +362,7 @@ def _result(
     rows: list[dict[str, Any]],
     judge: _Judge,
     strategy: str,
-    bench: Bench,
+    evaluated: Validation,
 ) -> Tuning:
     curve = pd.DataFrame(rows)
     if (curve["status"] == "failed").all():
@@ -405,8 +408,8 @@ def _result(
             "performance": judge.baseline.performance_metric,
             "fairness": judge.baseline.fairness_metric,
             "rule": judge.rule,
-            "repeats": len(bench.splits),
-            "validation_rows": int(bench.splits[0][1].size),
+            "repeats": len(evaluated.splits),
+            "validation_rows": int(evaluated.splits[0][1].size),
         },
         notes=tuple(notes),
     )
@@ -419,7 +422,7 @@ def _named(objective: Objective) -> str:
 
 
 def _turning_point(curve: pd.DataFrame, name: str) -> Config | None:
-    """Find an inner maximum of the objective over an ordered parameter."""
+    """Return an inner maximum of the objective over an ordered parameter."""
     values = pd.to_numeric(curve[name], errors="coerce").to_numpy(dtype=np.float64)
     goal = curve["objective"].to_numpy(dtype=np.float64)
     known = np.flatnonzero(np.isfinite(values) & np.isfinite(goal))

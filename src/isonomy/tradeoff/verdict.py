@@ -1,13 +1,14 @@
 """Judging one method against the baselines, with the uncertainty of the verdict."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._tables import plain
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 from isonomy.metrics.joint import JointCounts
@@ -17,7 +18,17 @@ from isonomy.tradeoff.baseline import Baseline, Method, bias_of, mean_of_draws, 
 from isonomy.tradeoff.frontier import Frontier
 from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
-__all__ = ["Draws", "TradeOff", "is_constant", "judge", "judge_counts", "measure", "paired_draws"]
+__all__ = [
+    "Draws",
+    "TradeOff",
+    "interval",
+    "is_constant",
+    "judge",
+    "judge_counts",
+    "measure",
+    "paired_draws",
+    "region_shares",
+]
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -61,7 +72,8 @@ class TradeOff:
         baseline to judge by.
     area_interval, performance_interval, bias_interval : tuple of float
         Percentile intervals; the area's from the resamples that are good.
-    level, resamples
+    confidence, resamples
+        Of the intervals.
     frontier : Frontier or None
         The second baseline, where scores were given.
     notes : tuple of str
@@ -80,7 +92,7 @@ class TradeOff:
     area_interval: Interval = (np.nan, np.nan)
     performance_interval: Interval = (np.nan, np.nan)
     bias_interval: Interval = (np.nan, np.nan)
-    level: float = 0.95
+    confidence: float = 0.95
     resamples: int = 0
     frontier: Frontier | None = None
     notes: tuple[str, ...] = ()
@@ -93,25 +105,27 @@ class TradeOff:
         gap = self.performance - float(self.frontier.performance_at(self.bias))
         return gap if self.baseline.larger_is_better else -gap
 
-    def frame(self) -> pd.DataFrame:
-        """Give the verdict as one row."""
+    def _row(self) -> dict[str, Any]:
         row: dict[str, Any] = {
             "performance_metric": self.baseline.performance_metric,
             "fairness_metric": self.baseline.fairness_metric,
             "original_performance": self.baseline.performance[0],
             "original_bias": self.baseline.bias[0],
-            "performance": self.performance,
-            "bias": self.bias,
-            "region": self.region,
-            "area": self.area,
-            "area_low": self.area_interval[0],
-            "area_high": self.area_interval[1],
-            "constant": self.constant,
-            "above_frontier": self.above_frontier,
-            "reason": self.reason,
         }
-        row |= {f"p_{name}": p for name, p in self.probability.items()}
-        return pd.DataFrame([row])
+        for name in ("performance", "bias", "area"):
+            low, high = getattr(self, f"{name}_interval")
+            row |= {name: getattr(self, name), f"{name}_low": low, f"{name}_high": high}
+        names = ("region", "constant", "above_frontier", "reason")
+        return row | {name: getattr(self, name) for name in names}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the verdict as one row."""
+        return pd.DataFrame([self._row() | {f"p_{w}": p for w, p in self.probability.items()}])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; undefined is None."""
+        names = ("rule", "probability", "baseline", "frontier", "notes")
+        return dict(plain(self._row() | {name: getattr(self, name) for name in names}))
 
     def __repr__(self) -> str:
         word = self.region or "no region"
@@ -180,7 +194,7 @@ def judge_counts(
     repetitions: int = 50,
     rule: Rule = "paper",
     resamples: int = 1000,
-    level: float = 0.95,
+    confidence: float = 0.95,
     frontier: Frontier | None = None,
     random_state: int | np.random.Generator | None = 0,
 ) -> TradeOff:
@@ -202,8 +216,8 @@ def judge_counts(
         See :func:`classify`.
     resamples : int
         Bootstrap resamples; 0 for none.
-    level : float
-        Of the intervals.
+    confidence : float
+        Confidence level of the intervals.
     frontier : Frontier, optional
         The second baseline, to show the method against both.
     random_state : int, Generator or None
@@ -212,28 +226,35 @@ def judge_counts(
     if resamples < 0:
         raise InputError(f"resamples must not be negative; got {resamples}.")
     rng = np.random.default_rng(random_state)
-    mutation = {"degrees": degrees, "strategy": strategy}
     baseline = Baseline.from_counts(
         joint.base,
         performance=performance,
         fairness=fairness,
+        degrees=degrees,
+        strategy=strategy,
         method=method,
         repetitions=repetitions,
         random_state=rng,
-        **mutation,
     )
-    point = measure(joint.method, performance, fairness)
-    y, x = float(point[0].mean()), float(point[1].mean())
+    y, x = (float(v.mean()) for v in measure(joint.method, performance, fairness))
     reason = baseline.reason
     if reason is None and not (np.isfinite(y) and np.isfinite(x)):
-        which = performance if not np.isfinite(y) else fairness
-        reason = f"{which} is undefined for the method"
+        reason = f"{performance if not np.isfinite(y) else fairness} is undefined for the method"
     region, size = None, np.nan
     if reason is None:
         placed = baseline.place(y, x, rule=rule)
         region, size = str(region_names(placed.region)), float(placed.area)
     constant = bool(is_constant(joint.method).any())
-    verdict = TradeOff(
+    uncertainty: dict[str, Any] = {}
+    if resamples:
+        draws = paired_draws(joint, baseline, resamples=resamples, random_state=rng)
+        uncertainty["performance_interval"] = interval(draws.performance, confidence)
+        uncertainty["bias_interval"] = interval(draws.bias, confidence)
+        if reason is None:
+            probability, areas = region_shares(draws, baseline, rule=rule)
+            uncertainty["probability"] = probability
+            uncertainty["area_interval"] = interval(areas, confidence)
+    return TradeOff(
         baseline=baseline,
         performance=y,
         bias=x,
@@ -242,38 +263,33 @@ def judge_counts(
         rule=rule,
         reason=reason,
         constant=constant,
-        level=level,
+        confidence=confidence,
         resamples=resamples,
         frontier=frontier,
         notes=tuple(_notes(joint, baseline, reason, constant, frontier)),
+        **uncertainty,
     )
-    if resamples == 0:
-        return verdict
-    performances, biases, lines_y, lines_x = paired_draws(
-        joint, baseline, resamples=resamples, random_state=rng
-    )
-    known: dict[str, Any] = {
-        "performance_interval": _interval(performances, level),
-        "bias_interval": _interval(biases, level),
-    }
-    if reason is None:
-        turn = 1.0 if baseline.larger_is_better else -1.0
-        # a resample without anything to trade has no regions
-        void = (turn * (lines_y[:, 0] - lines_y[:, -1]) <= 0) | (lines_x[:, 0] <= lines_x[:, -1])
-        lines_x = np.where(void[:, None], np.nan, lines_x)
-        found = regions.place(turn * performances, biases, turn * lines_y, lines_x, rule=rule)
-        words = [*REGIONS, "undefined"]
-        share = {
-            w: float(np.mean(found.region == k))
-            for k, w in zip([*range(5), -1], words, strict=True)
-        }
-        known["probability"] = {w: p for w, p in share.items() if w != "undefined" or p > 0}
-        known["area_interval"] = _interval(found.area, level)
-    return replace(verdict, **known)
+
+
+def region_shares(
+    draws: Draws, baseline: Baseline, *, rule: Rule = "paper"
+) -> tuple[dict[str, float], Floats]:
+    """Return how often each region occurs among resamples, and the area of each.
+
+    A resample without anything to trade has no regions; it counts as ``undefined``.
+    """
+    turn = 1.0 if baseline.larger_is_better else -1.0
+    lines_y, lines_x = turn * draws.lines_performance, draws.lines_bias
+    void = (lines_y[:, 0] <= lines_y[:, -1]) | (lines_x[:, 0] <= lines_x[:, -1])
+    lines_x = np.where(void[:, None], np.nan, lines_x)
+    placed = regions.place(turn * draws.performance, draws.bias, lines_y, lines_x, rule=rule)
+    share = {word: float(np.mean(placed.region == code)) for code, word in enumerate(REGIONS)}
+    undefined = float(np.mean(placed.region == regions.UNDEFINED))
+    return share | ({"undefined": undefined} if undefined else {}), placed.area
 
 
 def measure(counts: Counts, performance: str, fairness: str) -> tuple[Floats, Floats]:
-    """Give performance and bias, one value per leading index, NaN where undefined."""
+    """Return performance and bias, one value per leading index, NaN where undefined."""
     good, fair = get_metric(performance), get_metric(fairness)
     # through the functions: an undefined value is the caller's to report, not to warn about
     y = np.asarray(good.fn(counts, **good.parameters), dtype=np.float64)
@@ -281,15 +297,16 @@ def measure(counts: Counts, performance: str, fairness: str) -> tuple[Floats, Fl
 
 
 def is_constant(counts: Counts) -> NDArray[np.bool_]:
-    """Say where all rows are predicted to be of one class."""
+    """Return where all rows are predicted to be of one class."""
     predicted = counts.n.sum(axis=(-3, -2))
     return np.asarray((predicted > 0).sum(axis=-1) <= 1)
 
 
-def _interval(values: Floats, level: float) -> Interval:
+def interval(values: Floats, confidence: float) -> Interval:
+    """Return a percentile interval, undefined where no value is known."""
     if not np.isfinite(values).any():
         return (float("nan"), float("nan"))
-    low, high = percentile_interval(values, confidence=level)
+    low, high = percentile_interval(values, confidence=confidence)
     return float(low), float(high)
 
 

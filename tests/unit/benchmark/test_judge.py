@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isonomy.benchmark.cases import advantage, cases_of, check_paired, frontier_specs
-from isonomy.benchmark.judge import headline, judge_benchmark, sentences
+from isonomy.benchmark import headline, judge_benchmark, sentences
+from isonomy.benchmark.cases import cases_of, check_paired, frontier_specs
+from isonomy.benchmark.measure import advantage
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import JointCounts
 from isonomy.report.benchmark import benchmark_page
@@ -103,9 +104,9 @@ def test_words_of_the_known_methods(found: Any, section: Any) -> None:
 
 
 def test_the_attribute_nobody_asked_about_is_watched(section: Any) -> None:
-    (other,) = section.verdict("equalized_odds").others
-    assert (other.attribute, other.word) == ("other", "worse")
-    assert section.verdict("reweighing").others[0].word != "worse"
+    changes = section.verdict("equalized_odds").others
+    assert {name: change.word for name, change in changes.items()} == {"other": "worse"}
+    assert section.verdict("reweighing").others["other"].word != "worse"
 
 
 def test_tests_are_paired_and_corrected(section: Any) -> None:
@@ -131,11 +132,9 @@ def test_all_strategies_give_a_baseline(section: Any) -> None:
     assert set(section.verdict("reweighing").regions) == {"majority", "random", "minority"}
 
 
-def test_sentences_name_the_price_the_runner_up_and_the_other_attribute(
-    found: Any, section: Any
-) -> None:
-    told = " ".join(sentences(found, section))
-    assert told.startswith("Choose reweighing: it lowers the bias by s")
+def test_sentences_name_the_price_the_runner_up_and_the_other_attribute(section: Any) -> None:
+    told = " ".join(sentences(section))
+    assert told.startswith("Choose reweighing: it reduces the bias by s")
     assert "Runner-up: " in told
     assert "Nobody asked about other" in told
     assert "does not need s at prediction" in told
@@ -149,8 +148,8 @@ def test_few_repeats_are_said_to_leave_the_two_untested() -> None:
     told = judge_benchmark(few, resamples=50)
     (section,) = told.sections
     assert headline(section) == "s, lr: reweighing, then, untested, suppression"
-    assert "3 repeats are too few" in " ".join(sentences(told, section))
-    assert "less, untested." in " ".join(sentences(told, section))
+    assert "3 repeats are too few" in " ".join(sentences(section))
+    assert "less, untested." in " ".join(sentences(section))
     assert "(untested)" in benchmark_page(told)
 
 
@@ -158,7 +157,7 @@ def test_nothing_worth_it_is_said_plainly() -> None:
     told = judge_benchmark(records(["unmitigated", "fair_smote", "stealth"]), resamples=100)
     (section,) = told.sections
     assert section.recommendation.method is None
-    assert sentences(told, section)[0].startswith("Nothing is worth it")
+    assert sentences(section)[0].startswith("Nothing is worth it")
     assert "Nothing is worth it" in benchmark_page(told)
 
 
@@ -177,7 +176,7 @@ def test_a_model_no_better_than_a_constant_gets_no_regions() -> None:
     (section,) = told.sections
     assert section.recommendation.method is None
     assert "no baseline" in section.recommendation.why
-    assert sentences(told, section)[0].startswith("No recommendation")
+    assert sentences(section)[0].startswith("No recommendation")
     assert benchmark_page(told).count("<svg") == 1
 
 
@@ -224,7 +223,7 @@ def test_only_metrics_to_maximise_decide() -> None:
 
 def test_the_same_seed_gives_the_same_judgement() -> None:
     runs = records(["unmitigated", "reweighing"])
-    one, other = (judge_benchmark(runs, resamples=60, random_state=5).summary() for _ in range(2))
+    one, other = (judge_benchmark(runs, resamples=60, random_state=5).to_dict() for _ in range(2))
     assert one == other
 
 
@@ -260,11 +259,36 @@ def test_the_page_stands_alone(found: Any) -> None:
     assert "How far to trust this" in page
 
 
-def test_the_summary_is_plain_data(found: Any) -> None:
+def test_to_dict_is_plain_data(found: Any) -> None:
     import json
 
-    told = json.loads(json.dumps(found.summary(), allow_nan=False))
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     (section,) = told["sections"]
     assert section["recommendation"]["method"] == "reweighing"
     assert section["methods"][0]["method"] == "reweighing"
     assert len(found.frame()) == 7
+
+
+def test_the_first_section_is_the_recommendation_and_others_are_found_by_name(found: Any) -> None:
+    assert found.recommendation is found.sections[0].recommendation
+    assert found.section("s", "lr") is found.sections[0]
+    with pytest.raises(LookupError, match="no section"):
+        found.section("t")
+    page = found._repr_html_()
+    assert "Choose reweighing" in page
+    assert "<table" in page
+
+
+def test_too_few_resamples_are_refused() -> None:
+    with pytest.raises(InputError, match="resamples must be 50 or more"):
+        judge_benchmark(records(["unmitigated"]), resamples=10)
+
+
+def test_plot_draws_every_method_on_axes(found: Any) -> None:
+    matplotlib = pytest.importorskip("matplotlib", reason="needs the extra plot")
+    matplotlib.use("agg")
+    axes = found.plot()
+    assert axes.get_xlabel() == "bias by s: statistical parity difference"
+    assert {t.get_text() for t in axes.texts} == {v.method for v in found.sections[0].judged}
+    assert found.plot(ax=axes) is axes
+    matplotlib.pyplot.close(axes.figure)

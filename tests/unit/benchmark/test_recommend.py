@@ -9,10 +9,9 @@ from isonomy.benchmark.measure import ranked
 from isonomy.benchmark.recommend import (
     Change,
     MethodVerdict,
-    Other,
     Recommendation,
+    paired_p_values,
     recommend,
-    told_apart,
     word_of,
 )
 
@@ -35,24 +34,24 @@ def method(name: str, advantage: float = 0.03, worth: float = 1.0, **more: Any) 
 def test_the_largest_advantage_is_chosen_and_the_second_named() -> None:
     found = recommend([method("b", 0.01), method("a", 0.05), method("c", -0.02, worth=0.0)])
     assert (found.method, found.runner_up) == ("a", "b")
-    assert found.apart is True
+    assert found.differ is True
     assert found.p == pytest.approx(2 / 2**8)  # exact: all eight repeats on one side
     assert found.tied == ()
 
 
-def test_two_that_cannot_be_told_apart_are_said_to_be_so() -> None:
+def test_two_that_do_not_differ_are_said_to_be_so() -> None:
     noise = np.array([1, -1, 1, -1, 1, -1, 1, -1]) * np.linspace(0.01, 0.02, 8)
     near = method("b", 0.0299, by_repeat=STEADY + noise)
     found = recommend([method("a", 0.03), near, method("c", 0.001)])
     assert (found.method, found.runner_up) == ("a", "b")
-    assert found.apart is False
+    assert found.differ is False
     assert found.tied == ("b",)
     assert "within chance" in found.why
 
 
 def test_holm_is_applied_over_all_that_are_worth_it() -> None:
     rest = [STEADY - 0.01] * 5
-    assert told_apart(STEADY, rest) == pytest.approx([5 * 2 / 2**8] * 5)
+    assert paired_p_values(STEADY, rest) == pytest.approx([5 * 2 / 2**8] * 5)
 
 
 def test_nothing_is_worth_it_names_the_nearest() -> None:
@@ -64,7 +63,7 @@ def test_nothing_is_worth_it_names_the_nearest() -> None:
 
 def test_a_lone_choice_has_no_runner_up() -> None:
     found = recommend([method("a"), method("b", worth=0.3)])
-    assert (found.method, found.runner_up, found.apart) == ("a", None, None)
+    assert (found.method, found.runner_up, found.differ) == ("a", None, None)
     assert "no other" in found.why
 
 
@@ -75,16 +74,16 @@ def test_without_a_baseline_nothing_is_recommended() -> None:
     )
 
 
-def test_few_repeats_cannot_tell_methods_apart() -> None:
+def test_few_repeats_cannot_compare_methods() -> None:
     few = [method(n, a, by_repeat=STEADY[:4]) for n, a in (("a", 0.05), ("b", 0.01))]
     found = recommend(few)
-    assert (found.method, found.runner_up, found.apart) == ("a", "b", None)
+    assert (found.method, found.runner_up, found.differ) == ("a", "b", None)
     assert found.why.startswith("4 repeats are too few")
 
 
 def test_methods_of_other_repeats_are_not_compared_in_pairs() -> None:
     found = recommend([method("a", 0.05), method("b", 0.01, by_repeat=STEADY[:7])])
-    assert found.apart is None
+    assert found.differ is None
     assert "same repeats" in found.why
 
 
@@ -93,7 +92,7 @@ def test_as_many_repeats_but_other_ones_are_no_pairs() -> None:
     first = method("a", 0.05, repeats=tuple(range(1, 9)))
     second = method("b", 0.01, repeats=tuple(range(8)))
     found = recommend([first, second])
-    assert (found.method, found.runner_up, found.apart) == ("a", "b", None)
+    assert (found.method, found.runner_up, found.differ) == ("a", "b", None)
     assert "same repeats" in found.why
     critical, groups = ranked([first, second, method("c", 0.02, repeats=second.repeats)])
     assert critical is None  # two are left that met the same splits
@@ -131,14 +130,14 @@ def test_a_method_that_did_not_run_is_not_judged() -> None:
 
 
 def test_unexamined_attributes_get_a_word_from_their_interval() -> None:
-    assert Other("race", Change(0.1, 0.2, 0.05, 0.15)).word == "worse"
-    assert Other("race", Change(0.2, 0.1, -0.15, -0.05)).word == "better"
-    assert Other("race", Change(0.2, 0.2, -0.05, 0.05)).word == "no clear change"
-    assert Other("race", Change(0.2, np.nan)).word == "unknown"
+    assert Change(0.1, 0.2, 0.05, 0.15).word == "worse"
+    assert Change(0.2, 0.1, -0.15, -0.05).word == "better"
+    assert Change(0.2, 0.2, -0.05, 0.05).word == "no clear change"
+    assert Change(0.2, np.nan).word == "unknown"
 
 
 def test_data_is_plain() -> None:
-    told = method("a", others=(Other("race", Change(0.1, 0.2, 0.05, 0.15)),)).data()
+    told = method("a", others={"race": Change(0.1, 0.2, 0.05, 0.15)}).to_dict()
     assert told["bias"]["change"] == pytest.approx(-0.15)
     assert told["others"]["race"]["word"] == "worse"
     assert told["area"] is None

@@ -102,10 +102,10 @@ def test_objectives(rows) -> None:
     own = tune("fairness_constrained_thresholds", objective=fairest, **options)
     assert own.chosen["tolerance"] == TOLERANCES[own.curve["bias"].idxmin()]
     with pytest.raises(InputError, match="objective must be"):
-        tune("fairness_constrained_thresholds", objective="area", **options)
+        tune("fairness_constrained_thresholds", objective="areas", **options)
 
 
-def test_the_fairea_area_is_refused_where_the_baseline_fails(rows) -> None:
+def test_the_area_is_refused_where_the_baseline_fails(rows) -> None:
     X, y, s = rows
     with pytest.raises(NotApplicable, match="cannot be the objective"):
         tune(

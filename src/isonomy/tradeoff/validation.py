@@ -1,9 +1,9 @@
-"""What the settings of a sweep share: splits, the original model, and fits that do not change."""
+"""Evaluate settings of a mitigator on validation rows, with what they share done once."""
 
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,45 +17,28 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from isonomy._groups import attribute_columns
+from isonomy._tables import plain
 from isonomy.errors import DegenerateOutputWarning, IsonomyError
 from isonomy.metrics.joint import JointCounts
 from isonomy.mitigators import BaseMitigator, PostProcessor, Unmitigated
 from isonomy.search import Cache
 
-__all__ = ["Bench", "Progress"]
+__all__ = ["Validation"]
 
 
-class Progress:
-    """A bar on standard error, a caller's function, or nothing."""
+class Validation:
+    """Settings of a mitigator evaluated on validation rows that are split off from the rest.
 
-    def __init__(self, wanted: bool | Callable[[int, int], None], total: int, name: str) -> None:
-        self.wanted, self.total, self.name, self.done = wanted, total, name, 0
-        self.bar: Any = None
+    The splits, the original model, and the base model and scores of a post-processor are the
+    same for every setting and are made once.
 
-    def __enter__(self) -> "Progress":
-        if self.wanted is True:
-            from rich import progress as bars
-            from rich.console import Console
-
-            self.bar = bars.Progress(console=Console(stderr=True), transient=False)
-            self.bar.start()
-            self.task = self.bar.add_task(f"tuning {self.name}", total=self.total)
-        return self
-
-    def step(self) -> None:
-        self.done += 1
-        if self.bar is not None:
-            self.bar.advance(self.task)
-        elif callable(self.wanted):
-            self.wanted(self.done, max(self.total, self.done))
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-
-class Bench:
-    """Splits, the original model, and everything that settings can share."""
+    Attributes
+    ----------
+    splits : list of (train, validation)
+        Positions of rows.
+    unchanged : JointCounts
+        The original model against itself: where every setting starts.
+    """
 
     def __init__(
         self,
@@ -70,36 +53,34 @@ class Bench:
     ) -> None:
         self.method, self.X, self.y = method, X, np.asarray(y)
         self.sensitive = {k: np.asarray(v) for k, v in attribute_columns(sensitive).items()}
-        rows = np.arange(self.y.size)
-        strata: NDArray[Any] | None = pd.MultiIndex.from_arrays(
-            [self.y.astype(str), *(v.astype(str) for v in self.sensitive.values())]
-        ).factorize()[0]
+        cells = [self.y.astype(str), *(v.astype(str) for v in self.sensitive.values())]
+        strata: NDArray[Any] | None = pd.MultiIndex.from_arrays(cells).factorize()[0]
         if strata is not None and np.bincount(strata).min() < 2:
             strata = None  # a cell with one row cannot be in both parts
+        rows = np.arange(self.y.size)
         self.splits = [
             train_test_split(rows, test_size=validation, stratify=strata, random_state=seed + k)
             for k in range(repeats)
         ]
-        self.mark = {
+        self._original = self._make_original(original)
+        self._base = [self._predict(self._original, k) for k in range(repeats)]
+        self._fitted: list[Any] = [None] * repeats
+        parameters = {k: repr(v) for k, v in method.get_params(deep=True).items()}
+        self._fingerprint = {
             "data": joblib.hash([X, self.y, self.sensitive]),
             "splits": [validation, repeats, seed],
-            "method": [method.name, method.version, _written(method)],
+            "method": [method.name, method.version, parameters],
             "sklearn": sklearn.__version__.rsplit(".", 1)[0],
+            "original": joblib.hash(self._base),
         }
-        self.first = self._original(original)
-        self.base = [self._predict(self.first, k) for k in range(repeats)]
-        self.ready: list[Any] = [None] * repeats
-        self.mark["original"] = joblib.hash(self.base)
-        self.unchanged = JointCounts.stack([self.count(k, p) for k, p in enumerate(self.base)])
+        self.unchanged = JointCounts.stack([self._count(k, p) for k, p in enumerate(self._base)])
 
-    def _original(self, original: Any) -> Any:
+    def _make_original(self, original: Any) -> Any:
         if isinstance(original, Mapping):
             return clone(self.method).set_params(**original)
         estimator = original if original is not None else getattr(self.method, "estimator", None)
-        plain = {
-            k: getattr(self.method, k) for k in ("privileged", "favorable", "sensitive_columns")
-        }
-        return Unmitigated(estimator, **plain)
+        names = ("privileged", "favorable", "sensitive_columns")
+        return Unmitigated(estimator, **{name: getattr(self.method, name) for name in names})
 
     def _part(self, rows: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
         cut = {k: v[rows] for k, v in self.sensitive.items()}
@@ -125,51 +106,47 @@ class Bench:
         )
         if not shared:
             return self._predict(method, k)
-        if self.ready[k] is None:
-            self.ready[k] = _fit_once(clone(self.method), *self._part(self.splits[k][0]))
-        fitted, seen = self.ready[k]
+        if self._fitted[k] is None:
+            self._fitted[k] = _fit_once(clone(self.method), *self._part(self.splits[k][0]))
+        fitted, seen = self._fitted[k]
         fitted.set_params(**config)
         fitted.fit_scores(*seen)
         return self._labels(fitted, self.splits[k][1])
 
     def joint(self, config: dict[str, Any], cache: Cache | None) -> JointCounts | str:
-        """Evaluate a setting, or say why it cannot be; what a cache knows is not done again."""
-        text = json.dumps({**self.mark, "config": _plain(config)}, sort_keys=True)
+        """Return the counts of a setting, or why it failed; a cached one is not fitted again."""
+        written = json.loads(json.dumps(plain(config), default=repr))
+        text = json.dumps({**self._fingerprint, "config": written}, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()
         known = None if cache is None else cache.get(key)
         if known is None:
             try:
                 predicted = [self._mitigated(config, k) for k in range(len(self.splits))]
-                known = {"cells": [self.count(k, p).n.tolist() for k, p in enumerate(predicted)]}
+                known = {"cells": [self._count(k, p).n.tolist() for k, p in enumerate(predicted)]}
             except (IsonomyError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
                 known = {"failed": f"{type(error).__name__}: {error}"}
             if cache is not None:
-                cache.put(key, {**known, "config": _plain(config)})
+                cache.put(key, {**known, "config": written})
         if "failed" in known:
             return str(known["failed"])
         return replace(self.unchanged, n=np.asarray(known["cells"], dtype=np.float64))
 
-    def count(self, k: int, predicted: NDArray[Any]) -> JointCounts:
-        test = self.splits[k][1]
-        _, y, s = self._part(test)
+    def _count(self, k: int, predicted: NDArray[Any]) -> JointCounts:
+        _, y, s = self._part(self.splits[k][1])
+        privileged = getattr(self._original, "privileged_", None)
+        several = privileged is None or len(self.sensitive) > 1
         return JointCounts.from_labels(
             y,
-            self.base[k],
+            self._base[k],
             predicted,
             sensitive_features=s,
-            favorable=getattr(self.first, "favorable_", None),
-            privileged=self._privileged(),
+            favorable=getattr(self._original, "favorable_", None),
+            privileged=self.method.privileged if several else list(privileged),
         )
-
-    def _privileged(self) -> Any:
-        found = getattr(self.first, "privileged_", None)
-        if found is None or len(self.sensitive) > 1:
-            return self.method.privileged
-        return list(found)
 
 
 def _fit_once(method: PostProcessor, X: Any, y: Any, s: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Fit a post-processor and keep what its rule was learnt from, to learn other rules."""
+    """Fit a post-processor and return it with what its rule was learned from, to learn others."""
     seen: list[tuple[Any, ...]] = []
     learn = type(method).fit_scores
 
@@ -183,17 +160,3 @@ def _fit_once(method: PostProcessor, X: Any, y: Any, s: Any) -> tuple[Any, tuple
         method.fit(X, y, sensitive_features=s)
     del method.fit_scores  # the class's own again
     return method, seen[0]
-
-
-def _written(method: BaseMitigator) -> dict[str, str]:
-    return {k: repr(v) for k, v in method.get_params(deep=True).items()}
-
-
-def _plain(config: dict[str, Any]) -> dict[str, Any]:
-    """Give values that JSON can hold."""
-
-    def plain(value: Any) -> Any:
-        value = value.item() if isinstance(value, np.generic) else value
-        return value if value is None or isinstance(value, int | float | str) else repr(value)
-
-    return {name: plain(value) for name, value in config.items()}

@@ -1,0 +1,142 @@
+"""Every applicable method on one's own data, in one call: plan, run what is missing, judge."""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from isonomy.benchmark.judge import Benchmark, judge_benchmark
+from isonomy.benchmark.plan import plan_benchmark
+from isonomy.errors import InputError
+from isonomy.metrics import get_metric
+from isonomy.store import Store
+from isonomy.study import plan, records_of, run
+from isonomy.study.run import pending
+
+__all__ = ["benchmark"]
+
+
+def benchmark(
+    data: Any,
+    *,
+    sensitive_features: str | Sequence[str],
+    label: str | None = None,
+    favorable: Any = None,
+    privileged: Mapping[str, Any] | None = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    drop: Sequence[str] = (),
+    models: str | Sequence[str] = "lr",
+    methods: str | Sequence[str] = "all",
+    performance: str = "accuracy",
+    fairness: str = "statistical_parity_difference",
+    max_loss: float | None = None,
+    sure: float = 0.95,
+    repeats: int = 10,
+    resamples: int = 500,
+    confidence: float = 0.95,
+    random_state: int = 0,
+    backend: str = "loky",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    time_limit: float | None = None,
+    retry: bool = False,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Benchmark:
+    """Run every applicable mitigation method on the same splits and say which to choose.
+
+    Each method is judged against two baselines: what blind mutation of predictions buys, and what
+    group thresholds on the same model reach.
+
+    Parameters
+    ----------
+    data : str, path, frame or Dataset
+        A dataset's name (``isonomy data list``), a CSV or Parquet file, a pandas or polars frame,
+        or a :class:`isonomy.Dataset`.
+    sensitive_features : str or sequence of str
+        The protected attributes to mitigate, each by itself.
+    label, favorable, privileged, bins, drop, models, methods, repeats, random_state
+        See :func:`isonomy.benchmark.plan_benchmark`.
+    performance, fairness, max_loss, sure, resamples, confidence
+        See :func:`isonomy.benchmark.judge_benchmark`.
+    backend, workers, scheduler, time_limit
+        Where the splits run, see :func:`isonomy.study.run`.
+    retry : bool
+        Whether to run again what failed or took too long.
+    folder : path, optional
+        Where the runs are stored: the same call with the same folder goes on from there, after
+        Ctrl-C too. Without it they go to a temporary folder and are lost afterwards.
+    progress : callable, optional
+        Called with (done, total), the number of splits: at the start and after every split.
+
+    Returns
+    -------
+    Benchmark
+
+    Examples
+    --------
+    >>> import isonomy
+    >>> found = isonomy.benchmark(
+    ...     "synthetic(n=600)", sensitive_features="group", methods=["reweighing"],
+    ...     repeats=3, resamples=100, backend="serial",
+    ... )
+    >>> found.frame()["method"].tolist()
+    ['reweighing']
+    """
+    metrics = {"performance": get_metric(performance).name, "fairness": get_metric(fairness).name}
+    with ExitStack() as stack:
+        place = Path(folder or stack.enter_context(tempfile.TemporaryDirectory()))
+        planned = plan_benchmark(
+            data,
+            sensitive_features=sensitive_features,
+            label=label,
+            favorable=favorable,
+            privileged=privileged,
+            bins=bins,
+            drop=drop,
+            models=models,
+            methods=methods,
+            fairness=metrics["fairness"],
+            repeats=repeats,
+            random_state=random_state,
+            folder=place,
+        )
+        study, again = planned.study, ("failed", "timeout") if retry else ()
+        store = Store.create(place / "store", study.name, study.toml())
+        total = len(plan(study))
+        before = total - len(pending(study, store, retry=again)[0])
+        report = progress or (lambda done, total: None)
+        report(before, total)
+        outcome = run(
+            study,
+            store,
+            backend=backend,
+            workers=workers,
+            scheduler=scheduler,
+            time_limit=time_limit,
+            retry=again,
+            progress=lambda now: report(before + now.done, total),
+        )
+        records = records_of(study, Store.open(store.path))
+    notes = list(planned.notes)
+    if outcome.interrupted:
+        done = before + outcome.done
+        notes.append(f"Stopped: {done} of {total} splits are done; the same command goes on.")
+    if not any(r.status == "ok" for r in records):
+        if outcome.interrupted:
+            raise KeyboardInterrupt(notes[-1])
+        why = next((r.reason for r in records if r.reason), "nothing has been run yet")
+        raise InputError(f"No run went well, so there is nothing to judge: {why}")
+    found = judge_benchmark(
+        records,
+        **metrics,
+        resamples=resamples,
+        confidence=confidence,
+        sure=sure,
+        max_loss=max_loss,
+        random_state=random_state,
+    )
+    return replace(found, notes=(*found.notes, *notes), interrupted=outcome.interrupted)
