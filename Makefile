@@ -48,8 +48,8 @@ types: $(STAMP) ## mypy, strict, on src
 slow: $(STAMP) ## simulations and full-data comparisons with the papers
 	$(BIN)/python -m pytest -n auto -m "slow and not torch"
 	$(BIN)/python benchmarks/fidelity.py
-	$(BIN)/isonomy study run chen_2022 --tasks adult,compas,german --models lr,svm --repeats 5
-	$(BIN)/isonomy study run fairea_2021 --tasks compas,german --repeats 5
+	$(BIN)/isonomy study run chen_2022 --task adult,compas,german --model lr,svm --repeats 5
+	$(BIN)/isonomy study run fairea_2021 --task compas,german --repeats 5
 	@if test -d ../shared/published; then for paper in chen_2022 fairea_2021; do \
 	  $(BIN)/isonomy study compare $$paper --published ../shared/published/$${paper%_*} \
 	    --markdown benchmarks/fidelity.md || exit 1; done; \

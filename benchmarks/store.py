@@ -80,7 +80,7 @@ def _seconds(workers: int) -> float:
 
     from isonomy.study import Study, plan
     from isonomy.study.backends import make_backend
-    from isonomy.study.run import Job, _Work
+    from isonomy.study.run import Job, RunJob
 
     study = Study(
         "load",
@@ -96,9 +96,9 @@ def _seconds(workers: int) -> float:
         n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0
     ) as cluster:
         backend = make_backend("dask", scheduler=cluster.scheduler_address)
-        list(backend.run(_Work(study), jobs[TRIALS:]))  # imports and data: start-up
+        list(backend.run(RunJob(study), jobs[TRIALS:]))  # imports and data: start-up
         start = time.perf_counter()
-        found = list(backend.run(_Work(study), jobs[:TRIALS]))
+        found = list(backend.run(RunJob(study), jobs[:TRIALS]))
         wall = time.perf_counter() - start
     assert all(isinstance(result, list) for _, result in found)
     return wall

@@ -77,7 +77,7 @@ def test_run_status_resume(ran: Path, tmp_path: Path) -> None:
     assert told["statuses"] == {"ok": 6}
     assert told["cpu_seconds"] > told["fit_cpu_seconds"] > 0
     assert "0 trials in" in command(ran, "resume", "out/mine", "--backend", "serial").stdout
-    few = ["--methods", "unmitigated,roc", "--out", str(tmp_path / "few"), "--backend", "serial"]
+    few = ["--method", "unmitigated,roc", "--out", str(tmp_path / "few"), "--backend", "serial"]
     command(ran, "run", "mine.toml", *few)
     store = Store.open(tmp_path / "few")
     assert set(store.runs()["mitigator"]) == {"unmitigated", "roc"}
@@ -86,9 +86,9 @@ def test_run_status_resume(ran: Path, tmp_path: Path) -> None:
 
 def test_query_export_score_merge(ran: Path, tmp_path: Path) -> None:
     sql = "select mitigator, count(*) as runs from runs group by all order by all"
-    rows = [line.split() for line in inside(ran, "query", sql).splitlines()]
+    rows = [line.split() for line in inside(ran, "query", "mine", sql).splitlines()]
     assert rows == [["mitigator", "runs"], ["reweighing", "2"], ["roc", "2"], ["unmitigated", "2"]]
-    text = inside(ran, "query", sql, "--csv", "--store", "mine")
+    text = inside(ran, "query", "mine", sql, "--csv")
     assert text.splitlines() == ["mitigator,runs", "reweighing,2", "roc,2", "unmitigated,2"]
     inside(ran, "export", "mine", str(tmp_path / "runs.parquet"))
     assert len(pd.read_parquet(tmp_path / "runs.parquet")) == 6
@@ -103,11 +103,25 @@ def test_query_export_score_merge(ran: Path, tmp_path: Path) -> None:
     assert metric in Store.open(ran / "out" / "mine").metrics
     other = tmp_path / "other"
     inside(ran, "run", "mine.toml", "--out", str(other), "--backend", "serial")
-    assert "3 records came" in inside(ran, "merge", "mine", str(other))
+    assert "3 records were added" in inside(ran, "merge", "mine", str(other))
+
+
+def test_every_answer_can_be_data(ran: Path, tmp_path: Path) -> None:
+    def data(*arguments: str) -> dict[str, object]:
+        return dict(json.loads(inside(ran, *arguments, "--json", "-")))
+
+    runs = len(Store.open(ran / "out" / "mine"))
+    assert data("query", "mine", "select count(*) as n from runs")["rows"] == [{"n": runs}]
+    assert data("status", "mine")["trials_done"] == 2
+    assert data("resume", "mine", "--backend", "serial")["done"] == 0
+    assert "demo" in str(data("list"))
+    file = str(tmp_path / "runs.csv")
+    assert data("export", "mine", file) == {"file": file}
+    assert inside(ran, "status", "mine", "--quiet") == ""
 
 
 def test_brackets_in_an_answer_are_no_markup(ran: Path) -> None:
-    told = inside(ran, "query", "select 'x [bold]y[/i]' as \"[red]z\"")
+    told = inside(ran, "query", "mine", "select 'x [bold]y[/i]' as \"[red]z\"")
     assert told.split() == ["[red]z", "x", "[bold]y[/i]"]
 
 
@@ -152,7 +166,7 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     assert "Traceback" not in errors
     assert 0 < len(Store.open(out)) < 1200
     status = command(ran, "status", str(out)).stdout
-    assert f"To go on: isonomy study resume {out}" in " ".join(status.split())
+    assert f"To continue: isonomy study resume {out}" in " ".join(status.split())
 
 
 @pytest.mark.parametrize(
@@ -165,7 +179,7 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_go_on(
         (["run", "mine.toml", "--protocol", "published"], "no protocol 'published'"),
         (["run", "mine.toml", "--out", "."], "must begin in a new or empty folder"),
         (["status", "nothing"], "'nothing' does not exist"),
-        (["query", "select * from nothing"], "DuckDB says:"),
+        (["query", "mine", "select * from nothing"], "DuckDB says:"),
         (["score", "mine", "roc_auc"], "must be a function of counts"),
         (["export", "mine", "runs.xls"], "written to .parquet or .csv"),
     ],
@@ -191,4 +205,4 @@ def test_a_run_of_other_versions_still_tells_its_status(tmp_path: Path) -> None:
         writer.append([replace(record, key="of-another-version") for record in records])
     told = " ".join(inside(tmp_path, "status", "mine").split())
     assert "1 ok" in told
-    assert "can be read, but not added to" in told
+    assert "can be read, but none can be added" in told

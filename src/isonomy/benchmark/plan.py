@@ -205,7 +205,7 @@ def _declare_table(
     source = Source.of_file(
         file if file and unchanged else _stored(table, folder, first.name),
         label=label,
-        sensitive=[*attributes, *others],
+        sensitive_features=[*attributes, *others],
         favorable=list(first.favorable),
         privileged=chosen,
         drop=[*drop, *quarters],
@@ -226,7 +226,7 @@ def _declare(
     return Source.of_file(
         _stored(table, folder, data.name),
         label=str(data.y.name),
-        sensitive=[*attributes, *(a for a in every if a not in attributes)],
+        sensitive_features=[*attributes, *(a for a in every if a not in attributes)],
         favorable=list(data.favorable),
         privileged=data.privileged,
         weight=None if data.weight is None else _WEIGHT,

@@ -107,7 +107,7 @@ def benchmark(
         study, again = planned.study, ("failed", "timeout") if retry else ()
         store = Store.create(place / "store", study.name, study.toml())
         total = len(plan(study))
-        before = total - len(pending(study, store, retry=again)[0])
+        before = total - len(pending(study, store, retry=again))
         report = progress or (lambda done, total: None)
         report(before, total)
         outcome = run(

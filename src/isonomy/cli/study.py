@@ -1,41 +1,29 @@
-"""``isonomy study``: run a study, look at it while it runs, go on, ask, export."""
+"""``isonomy study``: run a study, see how far it is, continue it, query and export it."""
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from isonomy._names import split_commas
-from isonomy.cli.options import Json
-from isonomy.cli.output import check_writable, console, progress_bar, write_json
+from isonomy.cli import options as opt
+from isonomy.cli.output import check_writable, console, make_table, progress_bar, write_json
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from isonomy.store import Store
-    from isonomy.study import Outcome, Study
+    from isonomy.study import Study
 
 __all__ = ["open_store", "read_size", "register", "study_app"]
 
 study_app = typer.Typer(
-    help="Run a study: thousands of trials, safe from a kill, on one machine or a cluster.",
+    help="Run a study: thousands of trials, crash-safe, on one machine or a cluster.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-_OUT = "out"
-_FOLDER = typer.Argument(..., help="The folder of a run (out/NAME), or the study's name.")
-_BACKEND = typer.Option("loky", "--backend", help="serial, loky, dask or ray.")
-_WORKERS = typer.Option(None, "--workers", help="Processes on this machine; one per core.")
-_SCHEDULER = typer.Option(
-    None, "--scheduler", help="Address of a Dask or Ray cluster; one is started here without it."
-)
-_TIME = typer.Option(None, "--time-limit", help="The most seconds that a trial may take.")
-_MEMORY = typer.Option(
-    None, "--memory-limit", help="The most memory that a trial's process may hold: 800M, 4G."
-)
-_RETRY = typer.Option(False, "--retry", help="Run again what has failed or took too long.")
+_OUT = Path("out")
 
 
 def register(app: typer.Typer) -> None:
@@ -44,256 +32,201 @@ def register(app: typer.Typer) -> None:
 
 
 @study_app.command("list")
-def list_command() -> None:
+def list_command(json_file: opt.Json = None, quiet: opt.Quiet = False) -> None:
     """List the studies that come with the package."""
-    from rich.table import Table
-
     from isonomy.papers import load_study, study_names
-    from isonomy.study.spec import is_mitigator
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("study", "tasks", "methods", "repeats", "models", "what"):
-        table.add_column(heading, no_wrap=heading == "study")
-    for name in study_names():
-        study = load_study(name)
-        table.add_row(
-            name,
-            str(len(study.tasks)),
-            str(len(study.methods)),
-            str(study.repeats),
-            " ".join(model for model in study.models if not is_mitigator(model)),
-            study.title,
-        )
+    check_writable(json_file)
+    rows = [_listing(load_study(name)) for name in study_names()]
+    table = make_table(*rows[0], fixed=["study"])
+    for row in rows:
+        table.add_row(*map(str, row.values()))
     console().print(table)
+    if json_file:
+        write_json(json_file, {"studies": rows})
 
 
 @study_app.command("run")
 def run_command(
-    name: str = typer.Argument(..., help="A study (see `isonomy study list`), or a TOML file."),
-    tasks: list[str] = typer.Option([], "--tasks", help="Only these: adult, or adult/sex."),
-    models: list[str] = typer.Option([], "--models", help="Only these base learners."),
-    methods: list[str] = typer.Option([], "--methods", help="Only these methods, by label."),
-    repeats: int | None = typer.Option(None, "--repeats", help="How many splits."),
-    protocol: str | None = typer.Option(None, "--protocol", help="as_published or corrected."),
-    out: str | None = typer.Option(None, "--out", help="The folder to run into; out/NAME."),
-    backend: str = _BACKEND,
-    workers: int | None = _WORKERS,
-    scheduler: str | None = _SCHEDULER,
-    time_limit: float | None = _TIME,
-    memory_limit: str | None = _MEMORY,
-    retry: bool = _RETRY,
-    table: str | None = typer.Option(
-        None, "--table", help="Then print this table of the paper (see `isonomy study tables`)."
-    ),
+    name: Annotated[str, typer.Argument(help="A study (see `isonomy study list`) or TOML file.")],
+    task: Annotated[
+        list[str], typer.Option("--task", help="Only this task: adult, or adult/sex.")
+    ] = [],
+    model: opt.Model = [],
+    method: opt.Method = [],
+    repeats: Annotated[int | None, typer.Option("--repeats", help="Number of splits.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", help="as_published or corrected.")
+    ] = None,
+    out: opt.Out = None,
+    backend: opt.Backend = "loky",
+    workers: opt.Workers = None,
+    scheduler: opt.Scheduler = None,
+    time_limit: opt.TimeLimit = None,
+    memory_limit: opt.MemoryLimit = None,
+    retry: opt.Retry = False,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", help="Then print this table (see `isonomy study tables`)."),
+    ] = None,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
-    """Run a study, or what is missing of it.
+    """Run a study, or its missing trials, into out/NAME or --out.
 
-    Each trial is stored as it ends. After Ctrl-C, a kill or a power cut the same command goes on.
-    Options that name several things may be repeated, or parted by commas.
+    Each trial is stored as it ends. After Ctrl-C, a kill or a power cut the same command
+    continues. Options that take several values may be repeated, or comma-separated.
 
     Exit code 0: all trials were run; 1: some have failed or took too long; 130: interrupted.
     """
     from isonomy.papers import load_study
 
-    study = load_study(name)
+    check_writable(json_file)
     changes: dict[str, Any] = {
-        "tasks": split_commas(tasks),
-        "models": tuple(split_commas(models)),
-        "methods": split_commas(methods),
+        "tasks": split_commas(task),
+        "models": tuple(model),
+        "methods": method,
         "repeats": repeats,
         "protocol": protocol,
     }
-    study = study.with_(**{k: v for k, v in changes.items() if v not in (None, [], ())})
-    folder = out or f"{_OUT}/{study.name}"
-    code = 0
-    try:
-        _run(
-            study,
-            folder,
-            backend=backend,
-            workers=workers,
-            scheduler=scheduler,
-            time_limit=time_limit,
-            memory_limit=read_size(memory_limit),
-            retry=retry,
-        )
-    except typer.Exit as end:  # what has failed does not keep the rest from being shown
-        code = end.exit_code
-        if code != 1:
-            raise
-    if table is not None:
+    changes = {key: value for key, value in changes.items() if value not in (None, [], ())}
+    study = load_study(name).with_(**changes)
+    folder = out or str(_OUT / study.name)
+    limits = {"time_limit": time_limit, "memory_limit": read_size(memory_limit)}
+    engine = {"backend": backend, "workers": workers, "scheduler": scheduler, **limits}
+    code = _run(study, folder, retry, json_file, engine)
+    if table is not None and code != 130:
         from isonomy.cli.study_tables import show_tables
 
         show_tables(open_store(folder), [table])
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)
 
 
 @study_app.command("resume")
 def resume_command(
-    folder: str = _FOLDER,
-    backend: str = _BACKEND,
-    workers: int | None = _WORKERS,
-    scheduler: str | None = _SCHEDULER,
-    time_limit: float | None = _TIME,
-    memory_limit: str | None = _MEMORY,
-    retry: bool = _RETRY,
+    folder: opt.Folder,
+    backend: opt.Backend = "loky",
+    workers: opt.Workers = None,
+    scheduler: opt.Scheduler = None,
+    time_limit: opt.TimeLimit = None,
+    memory_limit: opt.MemoryLimit = None,
+    retry: opt.Retry = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
-    """Go on with a run as it was last asked for.
+    """Continue a run as it was last started.
 
     Exit code as for `isonomy study run`.
     """
+    from isonomy.study.run import study_of
+
+    check_writable(json_file)
     store = open_store(folder)
-    _run(
-        _study_of(store),
-        str(store.path),
-        backend=backend,
-        workers=workers,
-        scheduler=scheduler,
-        time_limit=time_limit,
-        memory_limit=read_size(memory_limit),
-        retry=retry,
-    )
+    limits = {"time_limit": time_limit, "memory_limit": read_size(memory_limit)}
+    engine = {"backend": backend, "workers": workers, "scheduler": scheduler, **limits}
+    raise typer.Exit(_run(study_of(store), str(store.path), retry, json_file, engine))
 
 
 @study_app.command("status")
 def status_command(
-    folder: str = _FOLDER,
-    json_file: Json = None,
+    folder: opt.Folder, json_file: opt.Json = None, quiet: opt.Quiet = False
 ) -> None:
-    """Say how far a run is, and what has failed; it may be running meanwhile."""
+    """Show how far a run is, and what has failed; it may be running meanwhile."""
     from rich.markup import escape
-    from rich.table import Table
 
-    from isonomy.study import plan
-    from isonomy.study.run import pending
+    from isonomy.study import status
 
     check_writable(json_file)
-    store = open_store(folder)
-    study = _study_of(store)
-    jobs, named = pending(study, store, refuse=False)
-    stale = _stale(study, store)
-    missing = sum(len(job.only) for job in jobs)
-    trials = len(plan(study))
-    statuses = dict(
-        store.query("select status, count(*) n from runs group by status order by n desc").values
-    )
-    reasons = store.query(
-        "select status, mitigator, model, reason, count(*) as n from runs where status <> 'ok' "
-        "group by all order by status, n desc, mitigator, model limit 20"
-    )
-    spent = store.query(
-        "select coalesce(sum(cpu), 0) cpu, coalesce(sum(fit_cpu), 0) fit from runs"
-    ).iloc[0]
+    now = status(open_store(folder))
     screen = console()
     screen.print(
-        f"\n[bold]{study.name}[/bold] in {store.path}: {trials - len(jobs):,} of {trials:,} trials, "
-        f"{len(named) - missing:,} of {len(named):,} records"
+        f"\n[bold]{now.study}[/bold] in {now.path}: {now.trials_done:,} of {now.trials:,} trials, "
+        f"{now.records_done:,} of {now.records:,} records"
     )
-    held = ", ".join(f"{n:,} {status}" for status, n in statuses.items()) or "nothing yet"
-    screen.print(f"{held}; CPU: {_spent(spent['cpu'])}, {_spent(spent['fit'])} of it in fits")
-    if len(reasons):
-        table = Table("status", "method", "model", "runs", "reason", box=None, padding=(0, 2, 0, 0))
-        for row in reasons[["status", "mitigator", "model", "n", "reason"]].values.tolist():
-            table.add_row(*(escape(str(cell)) for cell in row))
+    counts = ", ".join(f"{n:,} {word}" for word, n in now.statuses.items()) or "nothing yet"
+    cpu, fits = _duration(now.cpu_seconds), _duration(now.fit_cpu_seconds)
+    screen.print(f"{counts}; CPU: {cpu}, {fits} of it in fits")
+    if len(now.problems):
         screen.print()
-        screen.print(table)
-    if stale:
-        screen.print(f"\n[yellow]Note[/yellow] {escape(stale)}", soft_wrap=True)
-    elif jobs:
-        screen.print(f"\nTo go on: isonomy study resume {store.path}")
+        screen.print(_table(now.frame().rename(columns={"mitigator": "method"})))
+    if now.stale:
+        screen.print(f"\n[yellow]Note[/yellow] {escape(now.stale)}", soft_wrap=True)
+    elif now.trials_done < now.trials:
+        screen.print(f"\nTo continue: isonomy study resume {now.path}")
     if json_file:
-        write_json(
-            json_file,
-            {
-                "study": study.name,
-                "path": str(store.path),
-                "trials": trials,
-                "trials_done": trials - len(jobs),
-                "records": len(named),
-                "records_done": len(named) - missing,
-                "statuses": {k: int(v) for k, v in statuses.items()},
-                "cpu_seconds": float(spent["cpu"]),
-                "fit_cpu_seconds": float(spent["fit"]),
-            },
-        )
-
-
-def _stale(study: "Study", store: "Store") -> str:
-    """Say why a run cannot go on: what it holds was made by other versions or settings."""
-    from isonomy.study.run import pending
-
-    try:
-        pending(study, store)
-    except InputError as error:
-        return f"What is held can be read, but not added to. {error}"
-    return ""
+        write_json(json_file, now.to_dict())
 
 
 @study_app.command("query")
 def query_command(
-    sql: str = typer.Argument(..., help="DuckDB SQL on the views runs, results and counts."),
-    folder: str | None = typer.Option(
-        None, "--store", "--out", help="The folder of the run; needed where out/ holds several."
-    ),
-    csv: bool = typer.Option(False, "--csv", help="Print comma-separated values."),
-    limit: int = typer.Option(50, "--limit", help="The most rows of a table on the screen."),
+    folder: opt.Folder,
+    sql: Annotated[str, typer.Argument(help="DuckDB SQL on the views runs, results and counts.")],
+    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    limit: Annotated[int, typer.Option("--limit", help="The most rows to print.")] = 50,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
-    """Ask a run in SQL, while it runs or afterwards.
+    """Query a run in SQL, while it runs or afterwards.
 
     runs: one row per run, one column per metric, time and host. results: one row per run and
     metric. counts: the joint counts. Example: "select mitigator, avg(accuracy) from runs group by
     mitigator".
     """
-    from rich.markup import escape
-    from rich.table import Table
-
-    found = open_store(folder).query(sql)
-    if csv:
-        typer.echo(found.to_csv(index=False), nl=False)
-        return
+    check_writable(json_file)
+    answer = open_store(folder).query(sql)
     screen = console()
-    heads = (escape(str(name)) for name in found.columns)
-    table = Table(*heads, box=None, padding=(0, 2, 0, 0))
-    for row in found.head(limit).itertuples(index=False):
-        table.add_row(*(escape(_cell(value)) for value in row))
-    screen.print(table)
-    if len(found) > limit:
-        screen.print(f"... {len(found) - limit:,} more rows (--limit, or --csv for all)")
+    if json_file:
+        write_json(json_file, {"rows": json.loads(answer.to_json(orient="records"))})
+    elif csv:
+        typer.echo(answer.to_csv(index=False), nl=False)
+        return
+    screen.print(_table(answer.head(limit)))
+    if len(answer) > limit:
+        screen.print(f"... {len(answer) - limit:,} more rows (--limit, or --csv for all)")
 
 
 @study_app.command("export")
 def export_command(
-    folder: str = _FOLDER,
-    file: str = typer.Argument(..., help="A .parquet or .csv file."),
-    view: str = typer.Option("runs", "--view", help="runs, results or counts."),
+    folder: opt.Folder,
+    file: Annotated[str, typer.Argument(help="A .parquet or .csv file.")],
+    view: Annotated[str, typer.Option("--view", help="runs, results or counts.")] = "runs",
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Write a run to Parquet or CSV."""
     check_writable(file, option="FILE")
     written = open_store(folder).export(file, view)
-    console().print(f"Written: {written}")
+    _finish(json_file, {"file": str(written)}, f"Written: {written}")
 
 
 @study_app.command("score")
 def score_command(
-    folder: str = _FOLDER,
-    metrics: list[str] = typer.Argument(..., help="Metrics of counts (see `isonomy metrics`)."),
+    folder: opt.Folder,
+    metrics: Annotated[
+        list[str], typer.Argument(help="Metrics of counts (see `isonomy metrics`).")
+    ],
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Add metrics to a run from its stored counts; nothing is fitted again."""
     gained = open_store(folder).score(split_commas(metrics))
-    console().print(f"{gained:,} runs gained a metric.")
+    _finish(json_file, {"gained": gained}, f"{gained:,} runs gained a metric.")
 
 
 @study_app.command("merge")
 def merge_command(
-    folder: str = _FOLDER,
-    others: list[str] = typer.Argument(..., help="Folders of the same study from elsewhere."),
+    folder: opt.Folder,
+    others: Annotated[
+        list[str], typer.Argument(help="Folders of the same study from other machines.")
+    ],
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
-    """Take over the records of the same study from other folders, of other machines perhaps."""
+    """Add the records of the same study from other folders."""
     from isonomy.store import Store
 
-    came = open_store(folder).merge(*map(Store.open, others))
-    console().print(f"{came:,} records came.")
+    added = open_store(folder).merge(*map(Store.open, others))
+    _finish(json_file, {"added": added}, f"{added:,} records were added.")
 
 
 # ---------------------------------------------------------------------- behind the commands
@@ -318,80 +251,83 @@ def read_size(text: str | None) -> int | None:
         raise InputError(f"An amount of memory is written 800M or 4G; got {text!r}.") from None
 
 
-def open_store(folder: str | None) -> "Store":
-    """Open the run of a folder, or of a study's name in out/; the only one when None."""
+def open_store(folder: str) -> "Store":
+    """Open the run of a folder, or of a study's name in out/."""
     from isonomy.store import Store
 
-    if folder is None:
-        runs = sorted(p.parent for p in Path(_OUT).glob("*/store.json"))
-        if len(runs) != 1:
-            held = ", ".join(map(str, runs)) or "none"
-            raise InputError(f"One run must be named with --store; the folder out/ holds {held}.")
-        return Store.open(runs[0])
-    named = Path(_OUT) / folder
+    named = _OUT / folder
     if not Path(folder).exists() and (named / "store.json").exists():
         return Store.open(named)
     return Store.open(folder)
 
 
-def _study_of(store: "Store") -> "Study":
-    from isonomy.study import Study
+def _listing(study: "Study") -> dict[str, Any]:
+    from isonomy.study.spec import is_mitigator
 
-    if not store.spec:
-        raise InputError(
-            f"The store {str(store.path)!r} must say what its study is; it holds records only: "
-            "run the study into it."
-        )
-    return Study.from_toml(store.spec)
+    return {
+        "study": study.name,
+        "tasks": len(study.tasks),
+        "methods": len(study.methods),
+        "repeats": study.repeats,
+        "models": " ".join(model for model in study.models if not is_mitigator(model)),
+        "title": study.title,
+    }
 
 
-def _run(study: "Study", out: str, *, retry: bool, **options: Any) -> None:
-    from isonomy.study import run
-    from isonomy.study.run import Progress
+def _run(
+    study: "Study", folder: str, retry: bool, json_file: str | None, engine: dict[str, Any]
+) -> int:
+    """Run a study under a progress bar, print the outcome, and return the exit code."""
+    from isonomy.study import Progress, run
 
     screen = console()
     screen.print(
         f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
-        f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {out}"
+        f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {folder}"
     )
     with progress_bar(screen, "trials") as bar:
         task = bar.add_task("starting", total=None)
 
         def show(now: Progress) -> None:
-            bad = sum(now.statuses.get(s, 0) for s in ("failed", "timeout"))
-            words = f"{now.trial}" + (f" [red]{bad:,} failed[/red]" if bad else "")
-            bar.update(task, total=now.total, completed=now.done, description=words)
+            failed = f" [red]{now.failed:,} failed[/red]" if now.failed else ""
+            bar.update(
+                task, total=now.total, completed=now.done, description=f"{now.trial}{failed}"
+            )
 
-        outcome = run(
-            study,
-            out,
-            retry=("failed", "timeout") if retry else (),
-            progress=show,
-            **options,
-        )
-    _tell(screen, outcome)
-    if outcome.interrupted:
-        raise typer.Exit(130)
-    if outcome.statuses.get("failed") or outcome.statuses.get("timeout"):
-        raise typer.Exit(1)
-
-
-def _tell(screen: "Console", outcome: "Outcome") -> None:
-    came = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
+        again = ("failed", "timeout") if retry else ()
+        outcome = run(study, folder, retry=again, progress=show, **engine)
+    new = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
     screen.print(
-        f"{outcome.done:,} {'trial' if outcome.done == 1 else 'trials'} in {outcome.seconds:,.0f} s; new records: {came}; "
-        f"{outcome.kept:,} were there before"
+        f"{outcome.done:,} {'trial' if outcome.done == 1 else 'trials'} in "
+        f"{outcome.seconds:,.0f} s; new records: {new}; {outcome.kept:,} were stored before"
     )
     if outcome.cpu:
-        screen.print(
-            f"CPU: {_spent(outcome.cpu)} in trials, {_spent(outcome.fit_cpu)} of them in fits"
-        )
+        cpu, fits = _duration(outcome.cpu), _duration(outcome.fit_cpu)
+        screen.print(f"CPU: {cpu} in trials, {fits} of them in fits")
     if outcome.advice:
         screen.print(f"[yellow]Interrupted.[/yellow] {outcome.advice}")
+    if json_file:
+        write_json(json_file, outcome.to_dict())
+    return 130 if outcome.interrupted else int(outcome.failed > 0)
 
 
-def _spent(seconds: float) -> str:
-    """Write a time in the unit in which it can be read: a small run is no 0.00 hours."""
+def _finish(json_file: str | None, result: dict[str, Any], sentence: str) -> None:
+    console().print(sentence, soft_wrap=True)
+    if json_file:
+        write_json(json_file, result)
+
+
+def _table(frame: Any) -> Any:
+    from rich.markup import escape
+
+    table = make_table(*(escape(str(name)) for name in frame.columns))
+    for row in frame.itertuples(index=False):
+        table.add_row(*(escape(_cell(value)) for value in row))
+    return table
+
+
+def _duration(seconds: float) -> str:
+    """Write a time in a readable unit: a small run is not 0.00 hours."""
     return f"{seconds:,.1f} s" if seconds < 3600 else f"{seconds / 3600:,.2f} h"
 
 

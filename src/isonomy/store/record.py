@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import union_categoricals
 
 from isonomy._validate import listed
 from isonomy.errors import InputError
@@ -36,22 +35,11 @@ __all__ = [
     "wide",
 ]
 
-COLUMNS: tuple[str, ...] = (
-    "study",
-    "dataset",
-    "attributes",
-    "model",
-    "mitigator",
-    "repeat",
-    "metric",
-    "value",
-    "status",
-    "reason",
-)
-"""Columns of a result frame, in order."""
-
 RUN: tuple[str, ...] = ("study", "dataset", "attributes", "model", "mitigator", "repeat")
 """The columns that name one run."""
+
+COLUMNS: tuple[str, ...] = (*RUN, "metric", "value", "status", "reason")
+"""Columns of a result frame, in order."""
 
 STATUSES: tuple[str, ...] = ("ok", "skipped", "failed", "timeout")
 """The possible outcomes of a run."""
@@ -59,7 +47,7 @@ STATUSES: tuple[str, ...] = ("ok", "skipped", "failed", "timeout")
 TIME: tuple[str, ...] = ("seconds", "cpu", "fit_cpu", "host")
 """What a run cost and where; the only things in which two equal runs may differ."""
 
-_WORDS = ("study", "dataset", "attributes", "model", "mitigator", "metric", "status", "reason")
+_WORDS = tuple(name for name in COLUMNS if name not in ("repeat", "value"))
 
 
 @dataclass(frozen=True)
@@ -147,17 +135,19 @@ class Block:
 
 def records_frame(records: Iterable[Record]) -> pd.DataFrame:
     """Return the result frame of records; one that is not ok has a row with an undefined value."""
-    return blocks_frame(
-        Block(
-            *(getattr(record, name) for name in RUN if name != "repeat"),
-            tuple(record.metrics) or ("",),
-            np.array([*record.metrics.values()] or [np.nan], dtype=np.float64)[:, None],
-            None if record.repeat is None else range(record.repeat, record.repeat + 1),
-            record.status,
-            record.reason,
+
+    def block(record: Record) -> Block:
+        named: dict[str, Any] = {name: getattr(record, name) for name in (*RUN, "status", "reason")}
+        repeat = named.pop("repeat")
+        values = np.array([*record.metrics.values()] or [np.nan], dtype=np.float64)
+        return Block(
+            **named,
+            metrics=tuple(record.metrics) or ("",),
+            values=values[:, None],
+            repeats=None if repeat is None else range(repeat, repeat + 1),
         )
-        for record in records
-    )
+
+    return blocks_frame(map(block, records))
 
 
 def blocks_frame(blocks: Iterable[Block]) -> pd.DataFrame:
@@ -189,15 +179,7 @@ def combine(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Stack result frames; text columns stay categories."""
     if not frames:
         return blocks_frame([])
-    frames = [check_frame(f) for f in frames]
-    return pd.DataFrame(
-        {
-            name: union_categoricals([f[name] for f in frames])
-            if name in _WORDS
-            else pd.concat([f[name] for f in frames], ignore_index=True)
-            for name in COLUMNS
-        }
-    )
+    return check_frame(pd.concat(frames, ignore_index=True))
 
 
 def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -278,7 +260,7 @@ def magnitude(metric: str) -> str:
 
 # ---- a record as a store keeps it ----------------------------------------------------------------
 
-_SQL = {str: "VARCHAR", float: "DOUBLE", int | None: "BIGINT"}
+_SQL: dict[Any, str] = {str: "VARCHAR", float: "DOUBLE", int | None: "BIGINT"}
 
 RUN_FIELDS: dict[str, str] = {"key": "VARCHAR"} | {
     f.name: _SQL[f.type] for f in fields(Record) if f.type in _SQL

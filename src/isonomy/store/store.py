@@ -14,13 +14,14 @@ from typing import Any, Self
 import duckdb
 import pandas as pd
 
+from isonomy._files import replacing, sql_name, sql_text
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.metrics import Metric
 from isonomy.search.cache import JsonLinesCache
 from isonomy.store.log import HEADER, check_name, is_unborn, read_header, write_header
 from isonomy.store.record import FIELDS, RUN, STATUSES, Record, decode
-from isonomy.store.views import ORDER, Views, quoted, sql_text
+from isonomy.store.views import ORDER, Views
 from isonomy.store.writer import Writer, count_metric
 
 __all__ = ["Store", "Writer"]
@@ -143,7 +144,7 @@ class Store:
         planned : DataFrame
             ``dataset``, ``attributes``, ``model``, ``mitigator``, ``repeat`` and ``key``.
         """
-        shared = ", ".join(quoted(name) for name in planned.columns if name != "key")
+        shared = ", ".join(sql_name(name) for name in planned.columns if name != "key")
         with self.views.table("planned", planned):
             other = self.views.query(
                 f"select planned.* from planned join live using ({shared}) "
@@ -191,7 +192,7 @@ class Store:
     def records(self, where: str | None = None) -> Iterator[Record]:
         """Yield the records, with their joint counts, in the order of :meth:`frame`."""
         names = [*FIELDS, *self.metrics]
-        columns = ", ".join(map(quoted, names))
+        columns = ", ".join(map(sql_name, names))
         found = self.views.query(f"select {columns} from live {_condition(where)} order by {ORDER}")
         while rows := found.fetchmany(_MANY):
             for row in rows:
@@ -222,15 +223,13 @@ class Store:
         if view not in _VIEWS:
             raise unknown_name("view", view, _VIEWS)
         options = "format parquet, compression zstd" if kind == "parquet" else "format csv, header"
-        partial = target.with_name(target.name + ".part")
-        by = ORDER if view != "results" else ", ".join(quoted(n) for n in (*RUN, "metric"))
-        try:
-            self.views.query(
-                f"copy (select * from {view} order by {by}) to {sql_text(partial)} ({options})"
-            )
-            partial.replace(target)
-        except (OSError, duckdb.IOException) as error:
-            raise InputError(f"{str(file)!r} cannot be written: {error}.") from None
+        by = ORDER if view != "results" else ", ".join(map(sql_name, (*RUN, "metric")))
+        select = f"select * from {view} order by {by}"
+        with replacing(target) as partial:
+            try:
+                self.views.query(f"copy ({select}) to {sql_text(partial)} ({options})")
+            except duckdb.IOException as error:
+                raise OSError(None, str(error)) from None
         return target
 
     # ------------------------------------------------------------------ a cache for tuning

@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
+from isonomy._files import sql_name, sql_text
 from isonomy.errors import InputError
 from isonomy.store.log import Part, list_parts, read_batches, shard_paths
 from isonomy.store.record import COLUMNS, FIELDS, RUN, RUN_FIELDS
@@ -19,23 +20,11 @@ __all__ = [
     "Views",
     "load_docs",
     "metric_columns",
-    "quoted",
     "shard_metrics",
     "sql_files",
-    "sql_text",
 ]
 
 _SEPARATOR = "\x1f"
-
-
-def quoted(name: str) -> str:
-    """Write a column name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def sql_text(text: str | Path) -> str:
-    """Write a text for SQL."""
-    return "'" + str(text).replace("'", "''") + "'"
 
 
 def sql_files(paths: Sequence[Path]) -> str:
@@ -44,7 +33,7 @@ def sql_files(paths: Sequence[Path]) -> str:
     return f"read_parquet([{names}], union_by_name=true)"
 
 
-ORDER = ", ".join(quoted(name) for name in (*RUN, "key"))
+ORDER = ", ".join(sql_name(name) for name in (*RUN, "key"))
 """The order of all results: it does not depend on which run finished first."""
 
 
@@ -115,8 +104,8 @@ class Views:
             "qualify row_number() over (partition by key order by status = 'ok' desc, seq desc) = 1"
         )
         run(f"create or replace view live as select * from stored {once if twice else ''}")
-        named = ", ".join(map(quoted, RUN_FIELDS))
-        measures = "".join(f", {quoted(m)}" for m in self.metrics)
+        named = ", ".join(map(sql_name, RUN_FIELDS))
+        measures = "".join(f", {sql_name(m)}" for m in self.metrics)
         run(f"create or replace view runs as select {named}{measures} from live")
         run(f"create or replace view results as {self._results()}")
         run(
@@ -127,15 +116,15 @@ class Views:
 
     def _results(self) -> str:
         """Write the result frame as SQL: a row per metric, and one for a run that has none."""
-        named = ", ".join(map(quoted, RUN))
+        named = ", ".join(map(sql_name, RUN))
         out = (
             f"select {named}, '' as metric, null::double as value, status, reason "
             "from live where len(measured) = 0"
         )
         if self.metrics:
-            listed = ", ".join(map(quoted, self.metrics))
+            listed = ", ".join(map(sql_name, self.metrics))
             out += (
-                f" union all by name select {', '.join(map(quoted, COLUMNS))} from "
+                f" union all by name select {', '.join(map(sql_name, COLUMNS))} from "
                 f"(select {named}, status, reason, measured, {listed} from live) "
                 f"unpivot include nulls (value for metric in ({listed})) "
                 "where list_contains(measured, metric)"
@@ -184,13 +173,13 @@ class Views:
 
     def frame(self, where: str, metrics: Sequence[str] | None) -> pd.DataFrame:
         """Return the result frame of the runs that a ``where`` clause chooses."""
-        names = ", ".join(map(quoted, (*RUN, "status", "reason")))
+        names = ", ".join(map(sql_name, (*RUN, "status", "reason")))
         measured, chosen = "measured", self.metrics
         if metrics is not None:
             chosen = list(metrics)
             listed = ", ".join(map(sql_text, chosen))
             measured = f"list_filter(measured, lambda m: list_contains([{listed}], m))"
-        values = "".join(f", {quoted(m)}" for m in chosen)
+        values = "".join(f", {sql_name(m)}" for m in chosen)
         runs = self.query(
             f"select {names}, array_to_string({measured}, '{_SEPARATOR}') as measured{values} "
             f"from live {where} order by {ORDER}"
@@ -200,7 +189,7 @@ class Views:
     @contextlib.contextmanager
     def table(self, name: str, rows: pd.DataFrame) -> Iterator[None]:
         """Make a table of some columns of runs that statements can use, and drop it afterwards."""
-        kinds = ", ".join(f"{quoted(column)} {FIELDS[column]}" for column in rows.columns)
+        kinds = ", ".join(f"{sql_name(column)} {FIELDS[column]}" for column in rows.columns)
         self.connection.execute(f"create or replace table {name} ({kinds})")
         self.connection.append(name, rows)
         try:

@@ -4,9 +4,8 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import duckdb
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._files import sql_name, sql_text
 from isonomy.errors import InputError
 from isonomy.metrics import Metric, get_metric
 from isonomy.store.log import (
@@ -32,13 +32,11 @@ from isonomy.store.views import (
     Views,
     load_docs,
     metric_columns,
-    quoted,
     shard_metrics,
     sql_files,
-    sql_text,
 )
 
-__all__ = ["SEGMENT", "Writer", "WriterLock", "count_metric"]
+__all__ = ["SEGMENT", "Writer", "count_metric"]
 
 SEGMENT = 16 * 2**20
 """Bytes of a log that are made into a shard."""
@@ -47,59 +45,46 @@ _FAN = 8
 _CHUNK = 20_000
 
 
-class WriterLock:
-    """One writer at a time: the operating system releases the lock when the process ends.
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of the one writer; the operating system releases it if the process ends.
 
     The file names the holder, for the error message of a second writer.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file = -1
-
-    def acquire(self) -> None:
-        """Take the lock or raise at once."""
-        # not inherited: a worker that outlives a killed writer must not keep the lock
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOINHERIT", 0), 0o644)
+    # not inherited: a worker that outlives a killed writer must not keep the lock
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOINHERIT", 0), 0o644)
+    try:
         try:
             _take(handle)
         except OSError:
-            os.close(handle)
             raise InputError(
-                f"A store must have one writer at a time; {self._holder()} writes to "
-                f"{str(self.path.parent)!r}: wait for it (reading is possible meanwhile), or choose "
+                f"A store must have one writer at a time; {_holder(path)} writes to "
+                f"{str(path.parent)!r}: wait for it (reading is possible meanwhile), or choose "
                 f"another folder."
             ) from None
         os.ftruncate(handle, 0)
         os.write(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
-        self._file = handle
-
-    def release(self) -> None:
-        """Release the lock."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-    def _holder(self) -> str:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            holder = json.loads(self.path.read_text())
-            return f"process {holder['pid']} on {holder['host']}"
-        return "another process"
+        yield
+    finally:
+        os.close(handle)
 
 
-if os.name == "nt":  # pragma: no cover
+def _holder(path: Path) -> str:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        holder = json.loads(path.read_text())
+        return f"process {holder['pid']} on {holder['host']}"
+    return "another process"
 
-    def _take(handle: int) -> None:
+
+def _take(handle: int) -> None:
+    if os.name == "nt":  # pragma: no cover
         import msvcrt
 
         # far behind the text, which others may read
         os.lseek(handle, 1 << 30, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
         os.lseek(handle, 0, os.SEEK_SET)
-
-else:
-
-    def _take(handle: int) -> None:
+    else:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -113,31 +98,20 @@ class Writer:
         self.study = study
         self.folder = path / "parts"
         self.segment = SEGMENT if segment is None else segment
-        self._lock = WriterLock(path / "lock")
 
     def __enter__(self) -> Self:
-        self._lock.acquire()
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_locked(self.path / "lock"))
+            self._connection = stack.enter_context(duckdb.connect())
             self._begin()
-        except BaseException:
-            self._lock.release()
-            raise
+            self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
+    def __exit__(self, *error: object) -> None:
+        with self._stack:
             self._log.close()
-            self._connection.close()
-        finally:
-            self._lock.release()
 
     def _begin(self) -> None:
-        self._connection = duckdb.connect()
         for left in self.folder.glob("*.part"):  # by a writer that was killed
             left.unlink()
         parts, void = list_parts(self.folder)
@@ -299,7 +273,7 @@ def _score_shard(
     held = shard_metrics(connection, [shard])
     replaced, added = ["list_concat(measured, coalesce(gained, [])) as measured"], []
     for metric in metrics:
-        name = quoted(metric.name)
+        name = sql_name(metric.name)
         value = (
             f"case when list_contains(gained, {sql_text(metric.name)}) "
             f"and not isnan(scored.{name}) then scored.{name} end"

@@ -1,7 +1,7 @@
-"""How we run it: what a study is made of, what comes out, and what others have published."""
+"""How we run it: what a study is made of, its trials, and where they run."""
 
 from isonomy.study.plan import Trial, keys, plan
-from isonomy.study.run import Outcome, records_of, run
+from isonomy.study.run import Outcome, Progress, Status, records_of, run, status
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, Task
 from isonomy.study.trial import run_trial
@@ -9,7 +9,9 @@ from isonomy.study.trial import run_trial
 __all__ = [
     "Method",
     "Outcome",
+    "Progress",
     "Source",
+    "Status",
     "Study",
     "Task",
     "Trial",
@@ -18,4 +20,5 @@ __all__ = [
     "records_of",
     "run",
     "run_trial",
+    "status",
 ]

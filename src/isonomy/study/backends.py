@@ -40,10 +40,6 @@ Item = TypeVar("Item")
 Result = list[Any] | Failure
 
 
-class WorkerLost(Exception):
-    """A worker ended during a trial."""
-
-
 @dataclass(frozen=True)
 class Backend:
     """How trials are run; a subclass for each engine.
@@ -123,6 +119,7 @@ def _stream(
     submit: Callable[[Guard, Item], Any],
     completed: Callable[[Iterable[Any]], Iterable[Any]],
     result: Callable[[Any], Result],
+    lost: type[Exception],
     cpus: Callable[[], float],
 ) -> Iterator[tuple[Item, Result]]:
     """Keep an engine busy and yield results as they arrive.
@@ -136,8 +133,9 @@ def _stream(
     completed : callable
         Waits until at least one of the handles is done, and returns those that are.
     result : callable
-        The result of a handle; raises :class:`WorkerLost` if its worker ended, and ``InputError``
-        if the cluster did.
+        The result of a handle; raises ``InputError`` if the cluster ended.
+    lost : type of exception
+        What ``result`` raises if the worker of a handle ended.
     cpus : callable
         How many trials the engine runs at a time, now.
     """
@@ -157,7 +155,7 @@ def _stream(
                 found = result(handle)
             except InputError:
                 raise
-            except WorkerLost:
+            except lost:
                 if losses < 2:
                     running[submit(guard.alone(), item)] = (item, losses + 1)
                     continue
@@ -202,12 +200,6 @@ class Loky(Backend):
                 with contextlib.suppress(BrokenProcessPool):
                     return pool().submit(guard, item)
 
-        def result(future: Any) -> Result:
-            try:
-                return future.result()  # type: ignore[no-any-return]
-            except BrokenProcessPool:
-                raise WorkerLost from None
-
         finished = False
         try:
             yield from _stream(
@@ -215,7 +207,8 @@ class Loky(Backend):
                 items,
                 submit=submit,
                 completed=lambda running: wait(running, return_when=FIRST_COMPLETED).done,
-                result=result,
+                result=lambda future: future.result(),
+                lost=BrokenProcessPool,
                 cpus=lambda: self.count / 2,
             )
             finished = True
@@ -296,20 +289,23 @@ class Dask(Backend):
         def result(future: Any) -> Result:
             try:
                 return future.result()  # type: ignore[no-any-return]
-            except Exception as error:
-                if future.status == "cancelled":
-                    raise InputError(
-                        "The Dask cluster must stay until the study is done; it let go of its "
-                        "trials: results so far are stored, run the study again to continue."
-                    ) from None
-                if isinstance(error, distributed.scheduler.KilledWorker):
-                    raise WorkerLost from None
-                raise
+            except Exception:
+                if future.status != "cancelled":
+                    raise
+                raise InputError(
+                    "The Dask cluster must stay until the study is done; it let go of its "
+                    "trials: results so far are stored, run the study again to continue."
+                ) from None
 
-        def cpus() -> int:
-            return max(25, int(sum(client.nthreads().values())))
-
-        return _stream(guard, items, submit=submit, completed=completed, result=result, cpus=cpus)
+        return _stream(
+            guard,
+            items,
+            submit=submit,
+            completed=completed,
+            result=result,
+            lost=distributed.KilledWorker,
+            cpus=lambda: max(25, int(sum(client.nthreads().values()))),
+        )
 
 
 @BACKENDS.register("ray")
@@ -359,8 +355,6 @@ class Ray(Backend):
                 return ray.get(handle)  # type: ignore[no-any-return]
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from None
-            except ray.exceptions.RayError:
-                raise WorkerLost from None
 
         return _stream(
             guard,
@@ -368,6 +362,7 @@ class Ray(Backend):
             submit=lambda guard, item: call.remote(stored[guard.isolate], item),
             completed=lambda running: ray.wait(list(running), num_returns=1)[0],
             result=result,
+            lost=ray.exceptions.RayError,
             cpus=lambda: max(25, ray.cluster_resources().get("CPU", 1)),
         )
 

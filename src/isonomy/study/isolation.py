@@ -10,6 +10,7 @@ when the work is unpickled.
 
 import atexit
 import contextlib
+import functools
 import importlib
 import os
 import pickle
@@ -183,7 +184,6 @@ _lock = threading.Lock()
 # warnings belong to the whole process: the end of one trial would change them under another, so
 # that a second thread of a worker (Dask starts several by default) runs its trials elsewhere.
 _here = threading.Lock()
-_watching: list[bool] = []
 
 
 def _borrow(work: bytes) -> "Sandbox":
@@ -194,13 +194,11 @@ def _borrow(work: bytes) -> "Sandbox":
         return idle.pop() if idle else Sandbox(work)
 
 
+@functools.cache
 def _watch_once() -> None:
-    with _lock:
-        if not _watching:
-            _watching.append(True)
-            _watch_parent()
-            # Ctrl-C is for the process that runs the study; it ends its workers itself
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _watch_parent()
+    # Ctrl-C is for the process that runs the study; it ends its workers itself
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def stop_sandboxes() -> None:

@@ -22,6 +22,11 @@ __all__ = ["Trial", "keys", "plan", "recipe_of"]
 _LAYOUT = 1
 """Rises when trials do something else for the same specification."""
 
+_SOURCE = (
+    *("name", "sha256", "label", "sensitive_features"),
+    *("favorable", "privileged", "weight", "drop"),
+)
+
 
 @dataclass(frozen=True, order=True)
 class Trial:
@@ -47,9 +52,9 @@ class Trial:
 
 
 def plan(study: Study) -> tuple[Trial, ...]:
-    """Give the trials of a study: every task's first repeat before any second.
+    """Return the trials of a study: every task's first repeat before any second.
 
-    So a study that was stopped half-way has something to say about all of its tasks.
+    So a study that was stopped half-way has results for all of its tasks.
 
     Examples
     --------
@@ -65,7 +70,7 @@ def plan(study: Study) -> tuple[Trial, ...]:
 
 
 def keys(study: Study, trial: Trial) -> dict[str, tuple[str, str]]:
-    """Give the key of every result of a trial, with its (model, label).
+    """Return the key of every result of a trial, with its (model, label).
 
     A key is a hash of what decides the result: data (the checksums of their files), preparation,
     split, model and its settings, mitigator, protocol and seed, the versions of preparation,
@@ -91,7 +96,7 @@ def keys(study: Study, trial: Trial) -> dict[str, tuple[str, str]]:
 
 
 def recipe_of(study: Study, model: str) -> str:
-    """Give the recipe that a model is made by: the study's, where it has the model."""
+    """Return the recipe of a model: the study's if it has the model."""
     return study.recipe if model in RECIPES[study.recipe] else "default"
 
 
@@ -121,16 +126,7 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
 def _data(study: Study, dataset: str) -> list[Any]:
     source = study.source_of(dataset)
     if source is not None:
-        return [
-            source.name,
-            source.sha256,
-            source.label,
-            source.sensitive,
-            source.favorable,
-            source.privileged,
-            source.weight,
-            source.drop,
-        ]
+        return [getattr(source, name) for name in _SOURCE]
     entry = DATASETS[parse_name(dataset)[0]]
     return [dataset, [file.sha256 for file in entry.files]]
 
@@ -143,7 +139,7 @@ def _model(study: Study, model: str) -> list[str]:
 
 @lru_cache(maxsize=128)
 def _settings(model: str, recipe: str) -> tuple[str, ...]:
-    """Give the settings of a learner in words: other settings are another model."""
+    """Return the settings of a learner as text: other settings are another model."""
     learner = make_model(model, recipe)  # needs no extra: only fitting does
     with sklearn.config_context(print_changed_only=True):  # whatever the caller has set
         words = " ".join(repr(learner).split())

@@ -1,4 +1,4 @@
-"""Run what is missing of a study: plan, leave out what is stored, stream, append."""
+"""Run the missing trials of a study, and report how far it is."""
 
 import contextlib
 import os
@@ -6,50 +6,65 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import pandas as pd
 
 from isonomy._validate import unknown_name
-from isonomy.store.record import STATUSES, Record
+from isonomy.errors import InputError
+from isonomy.store.record import RUN, STATUSES, Record
 from isonomy.store.store import Store
 from isonomy.study.backends import Backend, make_backend
 from isonomy.study.isolation import Failure
 from isonomy.study.plan import Trial, keys, plan
 from isonomy.study.spec import Study
-from isonomy.study.trial import run_trial
+from isonomy.study.trial import blank_records, run_trial
 
-__all__ = ["Job", "Outcome", "Progress", "pending", "records_of", "run"]
+__all__ = [
+    "Job",
+    "Outcome",
+    "Progress",
+    "RunJob",
+    "Status",
+    "pending",
+    "records_of",
+    "run",
+    "status",
+    "study_of",
+]
+
+Planned = dict[Trial, dict[str, tuple[str, str]]]
 
 _TRY_AGAIN = ("failed", "timeout")
 _NO_RECORD = (
-    "The trial gave no record of it: its worker must have the same versions of Isonomy and "
+    "The trial returned no record of it: its worker must have the same versions of Isonomy and "
     "scikit-learn as the process that runs the study."
 )
 
 
 @dataclass(frozen=True)
 class Job:
-    """A trial and the keys that are missing of it."""
+    """A trial and its keys that are missing."""
 
     trial: Trial
     only: frozenset[str]
 
 
 @dataclass(frozen=True)
-class _Work:
-    """What travels to the workers: the study's specification, and no data."""
+class RunJob:
+    """What is sent to the workers: the study's specification, and no data."""
 
     study: Study
 
     def __call__(self, job: Job) -> list[Record]:
+        """Run the missing rows of a trial."""
         return run_trial(self.study, job.trial, job.only)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is, told after every trial.
+    """How far a run is, reported after every trial.
 
     Attributes
     ----------
@@ -69,10 +84,15 @@ class Progress:
     statuses: Mapping[str, int]
     seconds: float
 
+    @property
+    def failed(self) -> int:
+        """How many records of this run failed or took too long."""
+        return sum(self.statuses.get(word, 0) for word in _TRY_AGAIN)
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run.
+    """The outcome of a run.
 
     Attributes
     ----------
@@ -87,7 +107,7 @@ class Outcome:
     statuses : mapping of str to int
         Records of this run by status.
     interrupted : bool
-        Whether Ctrl-C ended it; what is done is kept.
+        Whether Ctrl-C ended it; results so far are stored.
     seconds, cpu, fit_cpu : float
         Wall time, and CPU time of the trials and of the fits in them.
     """
@@ -104,25 +124,136 @@ class Outcome:
     fit_cpu: float = 0.0
 
     @property
+    def failed(self) -> int:
+        """How many records of this run failed or took too long."""
+        return sum(self.statuses.get(word, 0) for word in _TRY_AGAIN)
+
+    @property
     def complete(self) -> bool:
         """Whether nothing is missing any more."""
         return self.done == self.trials
 
     @property
     def advice(self) -> str:
-        """How to go on, where something is missing."""
+        """How to continue, if something is missing."""
         if self.complete:
             return ""
         return (
-            f"{self.trials - self.done:,} of {self.trials:,} trials are missing; what is done is "
-            f"kept: isonomy study resume {self.path}"
+            f"{self.trials - self.done:,} of {self.trials:,} trials are missing; the others are "
+            f"stored: isonomy study resume {self.path}"
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data."""
+        return asdict(self)
 
-def pending(
-    study: Study, store: Store, *, retry: Iterable[str] = (), refuse: bool = True
-) -> tuple[list[Job], dict[str, tuple[str, str]]]:
-    """Give what is missing of a study, and (model, label) of every planned key.
+
+@dataclass(frozen=True)
+class Status:
+    """How far a stored study is.
+
+    Attributes
+    ----------
+    study : str
+    path : str
+        The folder of the store.
+    trials, trials_done : int
+        Trials that are planned, and those that are complete.
+    records, records_done : int
+    statuses : mapping of str to int
+        Stored records by status, the most frequent first.
+    cpu_seconds, fit_cpu_seconds : float
+        CPU time of the trials and of the fits in them.
+    stale : str
+        Why the run cannot be continued: its records are of other versions or settings.
+    problems : DataFrame
+        The most frequent reasons of runs that are not ok.
+    """
+
+    study: str
+    path: str
+    trials: int
+    trials_done: int
+    records: int
+    records_done: int
+    statuses: Mapping[str, int]
+    cpu_seconds: float
+    fit_cpu_seconds: float
+    stale: str
+    problems: pd.DataFrame = field(compare=False)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the reasons of runs that are not ok."""
+        return self.problems.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as plain data."""
+        problems = self.problems.to_dict("records")
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"problems": problems}
+
+    def _repr_html_(self) -> str:
+        text = f"{self.trials_done:,} of {self.trials:,} trials of {self.study}"
+        return f"<p>{text}</p>{self.problems.to_html(index=False)}"
+
+
+def study_of(store: Store) -> Study:
+    """Return the study that a store was last run with."""
+    if not store.spec:
+        raise InputError(
+            f"The store {str(store.path)!r} must say what its study is; it holds records only: "
+            "run the study into it."
+        )
+    return Study.from_toml(store.spec)
+
+
+def status(store: Store | str | os.PathLike[str]) -> Status:
+    """Return how far a stored study is, and what has failed; it may be running meanwhile.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> study = Study("tiny", ["synthetic(n=400)/group"], ["lr"], ["unmitigated"], repeats=2)
+    >>> now = status(run(study, tempfile.mkdtemp()).path)
+    >>> now.trials_done, dict(now.statuses)
+    (2, {'ok': 2})
+    """
+    if not isinstance(store, Store):
+        store = Store.open(store)
+    study, stale = study_of(store), ""
+    planned = {trial: keys(study, trial) for trial in plan(study)}
+    try:
+        _refuse_others(store, planned)
+    except InputError as error:
+        stale = f"Its records can be read, but none can be added. {error}"
+    jobs = _missing(planned, store.keys())
+    records = sum(map(len, planned.values()))
+    counts = store.query("select status, count(*) n from runs group by status order by n desc")
+    cpu, fit = store.query(
+        "select coalesce(sum(cpu), 0), coalesce(sum(fit_cpu), 0) from runs"
+    ).iloc[0]
+    return Status(
+        study=study.name,
+        path=str(store.path),
+        trials=len(planned),
+        trials_done=len(planned) - len(jobs),
+        records=records,
+        records_done=records - sum(len(job.only) for job in jobs),
+        statuses={str(word): int(n) for word, n in counts.itertuples(index=False)},
+        cpu_seconds=float(cpu),
+        fit_cpu_seconds=float(fit),
+        stale=stale,
+        problems=store.query(
+            "select status, mitigator, model, count(*) as runs, reason from runs "
+            "where status <> 'ok' group by all order by status, runs desc, mitigator, model limit 20"
+        ),
+    )
+
+
+def pending(study: Study, store: Store, *, retry: Iterable[str] = ()) -> list[Job]:
+    """Return the trials of a study that the store does not hold completely.
+
+    Raises if the store holds planned runs under another key, which is what happens after an
+    upgrade of scikit-learn.
 
     Parameters
     ----------
@@ -130,35 +261,29 @@ def pending(
     store : Store
     retry : iterable of str
         Statuses that do not count as done: ``failed``, ``timeout``.
-    refuse : bool
-        Whether to raise where the store holds planned runs under another key, which is what
-        happens after an upgrade of scikit-learn.
     """
     again = tuple(retry)
-    for status in again:
-        if status not in _TRY_AGAIN:
-            raise unknown_name("status to try again", status, _TRY_AGAIN)
+    for word in again:
+        if word not in _TRY_AGAIN:
+            raise unknown_name("status to try again", word, _TRY_AGAIN)
     planned = {trial: keys(study, trial) for trial in plan(study)}
-    if refuse:
-        _refuse_others(store, planned)
-    done = store.keys([s for s in STATUSES if s not in again])
-    jobs = [
-        Job(trial, frozenset(named.keys() - done))
-        for trial, named in planned.items()
-        if named.keys() - done
-    ]
-    return jobs, {key: row for named in planned.values() for key, row in named.items()}
+    _refuse_others(store, planned)
+    return _missing(planned, store.keys([s for s in STATUSES if s not in again]))
 
 
-def _refuse_others(store: Store, planned: dict[Trial, dict[str, tuple[str, str]]]) -> None:
-    """Raise where the store holds one of these runs under another key."""
+def _missing(planned: Planned, done: set[str]) -> list[Job]:
+    jobs = (Job(trial, frozenset(named.keys() - done)) for trial, named in planned.items())
+    return [job for job in jobs if job.only]
+
+
+def _refuse_others(store: Store, planned: Planned) -> None:
+    """Raise if the store holds one of these runs under another key."""
     rows = [
         (trial.dataset, trial.attributes, model, label, trial.repeat, key)
         for trial, named in planned.items()
         for key, (model, label) in named.items()
     ]
-    names = ["dataset", "attributes", "model", "mitigator", "repeat", "key"]
-    store.refuse_conflicts(pd.DataFrame(rows, columns=names))
+    store.refuse_conflicts(pd.DataFrame(rows, columns=[*RUN[1:], "key"]))
 
 
 def run(
@@ -176,15 +301,15 @@ def run(
     """Run every trial of a study that is not in the store yet.
 
     Each trial is stored as soon as it ends, so that a kill loses only what was in flight and the
-    same call goes on where it stopped. A trial that fails, takes too long or brings its process
-    down becomes rows with that status and a reason, and the others go on.
+    same call continues where it stopped. A trial that fails, takes too long or ends its process
+    becomes rows with that status and a reason, and the others continue.
 
     Parameters
     ----------
     study : Study
         What to run.
     store : Store or path
-        Where to; a folder that does not exist is made.
+        Where results are stored; a folder that does not exist is made.
     backend : {"serial", "loky", "dask", "ray"} or Backend
         Where trials run; the results are the same.
     workers : int, optional
@@ -192,18 +317,18 @@ def run(
     scheduler : str, optional
         Address of a Dask or Ray cluster; without it one is started on this machine.
     time_limit : float, optional
-        The most seconds that a trial may take.
+        Time limit of a trial, in seconds.
     memory_limit : int, optional
         The most bytes that the process of a trial may hold.
     retry : iterable of {"failed", "timeout"}
-        Run those again that ended so.
+        Statuses of runs to try again.
     progress : callable, optional
         Called with a :class:`Progress` after every trial.
 
     Returns
     -------
     Outcome
-        After Ctrl-C, too: it says what is missing.
+        Also after Ctrl-C: it says what is missing.
 
     Examples
     --------
@@ -229,19 +354,19 @@ def run(
         store = Store.create(store, study.name, study.toml())
     store.check_study(study.name)
     with store.writer() as writer:
-        jobs, named = pending(study, store, retry=retry)
+        jobs = pending(study, store, retry=retry)
         kept = len(store)
         writer.declare(study.toml())
         statuses: Counter[str] = Counter()
         spent = {"cpu": 0.0, "fit_cpu": 0.0}
         done, start, interrupted = 0, time.monotonic(), False
         with _sigterm_as_interrupt(), contextlib.ExitStack() as stack:
-            stream = backend.run(_Work(study), jobs) if jobs else iter(())
+            stream = backend.run(RunJob(study), jobs) if jobs else iter(())
             if hasattr(stream, "close"):
                 stack.callback(stream.close)
             try:
                 for job, result in stream:
-                    records = _records(study, job, result, named)
+                    records = _records(study, job, result)
                     writer.append(records)
                     done += 1
                     statuses.update(r.status for r in records)
@@ -285,36 +410,12 @@ def _sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _records(
-    study: Study, job: Job, result: Any, named: dict[str, tuple[str, str]]
-) -> list[Record]:
-    """Give one record for each missing key: what the trial gave, or why it gave none."""
-    if isinstance(result, Failure):
-        given: dict[str, Record] = {}
-        status, reason = result.status, result.reason
-    else:
-        given = {record.key: record for record in result}
-        status, reason = "failed", _NO_RECORD
-    trial = job.trial
-    ways = {
-        (model, label): study.preparation_of(method)
-        for model, method in study.rows(trial.task)
-        for label in method.labels
-    }
-    for key in job.only - given.keys():
-        model, label = named[key]
-        preparation, splitter = ways[model, label]
-        given[key] = Record(
-            study=study.name,
-            dataset=trial.dataset,
-            attributes=trial.attributes,
-            model=model,
-            mitigator=label,
-            repeat=trial.repeat,
-            status=status,
-            reason=reason,
-            key=key,
-            preparation=preparation,
-            splitter=splitter,
-        )
-    return [given[key] for key in sorted(job.only)]
+def _records(study: Study, job: Job, result: list[Record] | Failure) -> list[Record]:
+    """Return one record for each missing key: the trial's, or why there is none."""
+    failure = result if isinstance(result, Failure) else Failure("failed", _NO_RECORD)
+    records = {} if isinstance(result, Failure) else {record.key: record for record in result}
+    if job.only - records.keys():
+        blank = blank_records(study, job.trial).items()
+        lost = {k: replace(r, status=failure.status, reason=failure.reason) for k, r in blank}
+        records = lost | records
+    return [records[key] for key in sorted(job.only)]

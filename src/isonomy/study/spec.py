@@ -16,19 +16,19 @@ from isonomy.mitigators import MITIGATORS, make_mitigator
 from isonomy.mitigators.base import PROTOCOLS
 from isonomy.models import MODELS, RECIPES
 from isonomy.study.source import Source
-from isonomy.study.toml import written
+from isonomy.study.toml import check_entries, written
 from isonomy.tradeoff.mutation import check_degrees
 
 __all__ = ["MUTATION", "Method", "Study", "Task", "is_mitigator"]
 
 MUTATION = "mutation"
-"""The name of the method that is no method: the mutation baseline of Fairea."""
+"""The name of the method that is no method: the mutation baseline."""
 
 _MUTATION = {"strategy": "majority", "repetitions": 50, "weights": None}
 
 
 def is_mitigator(name: str) -> bool:
-    """Tell a mitigator, such as ``prejudice_remover(eta=0)``, from a base learner."""
+    """Return whether a name is a mitigator, as ``prejudice_remover(eta=0)``, not a base learner."""
     return base_name(name) in MITIGATORS
 
 
@@ -84,7 +84,7 @@ class Method:
     tasks : tuple of Task or None
         The tasks it is run on; all when None.
     learner : str or None
-        The one base learner it always takes: it runs once and stands beside every model.
+        The one base learner it always uses: it runs once and is listed beside every model.
     options : tuple of (str, value)
         Further arguments of the mitigator. ``"@protected"`` stands for the positions of all
         protected columns, ``"@dataset"`` for what the studies declared for the dataset.
@@ -125,19 +125,13 @@ class Method:
             return written
         if isinstance(written, str):
             return cls(written, written)
-        given = dict(written)
-        known = [f.name for f in fields(cls)]
-        for key in given:
-            if key not in known:
-                raise unknown_name("entry of a method", key, known)
-        if "mitigator" not in given:
-            raise InputError(f"A method must name its mitigator; got {dict(written)!r}.")
-        given.setdefault("label", "")
-        if given.get("models") is not None:
-            given["models"] = tuple(given["models"])
-        if given.get("tasks") is not None:
-            given["tasks"] = tuple(map(Task.of, given["tasks"]))
-        return cls(**given)
+        entries = {"label": "", **written}
+        check_entries("method", entries, cls, needed=("mitigator",))
+        if entries.get("models") is not None:
+            entries["models"] = tuple(entries["models"])
+        if entries.get("tasks") is not None:
+            entries["tasks"] = tuple(map(Task.of, entries["tasks"]))
+        return cls(**entries)
 
     @property
     def is_baseline(self) -> bool:
@@ -168,7 +162,7 @@ class Study:
     Parameters
     ----------
     name : str
-        What the results say.
+        Its name in the results.
     tasks : sequence of Task or str
         ``"adult/sex"``: a registered dataset or one of ``sources``, and the attribute under test.
     models : sequence of str
@@ -179,7 +173,7 @@ class Study:
     repeats, seed : int
         How many splits, and the seed that they and all else are drawn from.
     protocol : {"corrected", "as_published"}
-        Whether methods do what they mean or what the published code did.
+        Whether methods do what their papers say or what the published code did.
     preparation, splitter, recipe : str
         How data are prepared and split, and whose settings the base learners have.
     weighted : bool, optional
@@ -187,7 +181,7 @@ class Study:
     sources : sequence of Source
         Files of the user's own that tasks name.
     tails : bool
-        Whether to measure the tails of counterfactual discrimination too
+        Whether to measure the tails of counterfactual discrimination as well
         (:mod:`isonomy.study.tails`); every method is then fitted by itself.
     title : str
         A line for people.
@@ -234,15 +228,12 @@ class Study:
         for task in self.tasks:
             if self.source_of(task.dataset) is None:
                 DATASETS.resolve(parse_name(task.dataset)[0])
-        for model in self.models:
+        learners = [method.learner for method in self.methods if method.learner is not None]
+        for model in (*self.models, *learners):
             self._check_model(model)
-        for preparation in {self.preparation, *(m.preparation for m in self.methods)} - {None}:
-            PREPARATIONS.resolve(parse_name(str(preparation))[0])
-        for splitter in {self.splitter, *(m.splitter for m in self.methods)} - {None}:
-            SPLITTERS.resolve(str(splitter))
-        for method in self.methods:
-            if method.learner is not None:
-                self._check_model(method.learner)
+        for preparation, splitter in map(self.preparation_of, self.methods):
+            PREPARATIONS.resolve(base_name(preparation))
+            SPLITTERS.resolve(splitter)
         self._refuse_twins()
 
     def _check_model(self, name: str) -> None:
@@ -263,12 +254,12 @@ class Study:
                     if (model, label) in seen:
                         raise InputError(
                             f"A study must run a method once per task and model; {label!r} with "
-                            f"{model!r} stands twice for {task}: give one of them another label."
+                            f"{model!r} is listed twice for {task}: give one of them another label."
                         )
                     seen.add((model, label))
 
     def rows(self, task: Task) -> Iterator[tuple[str, Method]]:
-        """Give the (model, method) pairs that a task is run with, method by method."""
+        """Yield the (model, method) pairs that a task is run with, method by method."""
         for method in self.methods:
             if method.tasks is not None and task not in method.tasks:
                 continue
@@ -276,7 +267,7 @@ class Study:
                 if model not in self.models:
                     continue
                 if method.models is None and is_mitigator(model):
-                    continue  # a method that stands in for a model has only what names it
+                    continue  # a method that stands in for a model is run only by methods that name it
                 yield model, method
 
     @property
@@ -285,23 +276,20 @@ class Study:
         return self.protocol == "corrected" if self.weighted is None else self.weighted
 
     def preparation_of(self, method: Method) -> tuple[str, str]:
-        """Give the preparation and the splitter that a method is run on."""
+        """Return the preparation and the splitter that a method is run on."""
         return method.preparation or self.preparation, method.splitter or self.splitter
 
     def source_of(self, dataset: str) -> Source | None:
-        """Give the declared file behind a dataset's name, None for a registered one."""
+        """Return the declared file behind a dataset's name, None for a registered one."""
         return next((s for s in self.sources if s.name == dataset), None)
 
     def with_(self, **changes: Any) -> Self:
-        """Give the study with some of its fields changed.
+        """Return the study with some of its fields changed.
 
-        ``tasks`` and ``methods`` may also be named as they stand in this study: a dataset for all
+        ``tasks`` and ``methods`` may also be named as in this study: a dataset for all
         its tasks, a label for a method with its preparation and options.
         """
-        known = [f.name for f in fields(self)]
-        for key in changes:
-            if key not in known:
-                raise unknown_name("field of a study", key, known)
+        check_entries("study", changes, self)
         if "tasks" in changes:
             changes["tasks"] = self._named_tasks(changes["tasks"])
         if "methods" in changes:
@@ -311,22 +299,21 @@ class Study:
     def _named_tasks(self, wanted: Iterable[Any]) -> tuple[Task, ...]:
         out: list[Task] = []
         for item in [wanted] if isinstance(wanted, str | Task) else wanted:
-            mine = [t for t in self.tasks if item in (t, str(t), t.dataset)]
-            if not mine and isinstance(item, str) and "/" not in item:
+            own = [t for t in self.tasks if item in (t, str(t), t.dataset)]
+            if not own and isinstance(item, str) and "/" not in item:
                 raise unknown_name("task", item, [str(t) for t in self.tasks])
-            out += mine or [Task.of(item)]
+            out += own or [Task.of(item)]
         return tuple(dict.fromkeys(out))
 
     def _named_methods(self, wanted: Iterable[Any]) -> tuple[Method, ...]:
         out: list[Method] = []
         for item in [wanted] if isinstance(wanted, str | Method) else wanted:
-            mine = [
-                m
+            names = (
+                (m, (m.label, m.mitigator, MUTATION if m.is_baseline else m.label))
                 for m in self.methods
-                if isinstance(item, str)
-                and (item in (m.label, m.mitigator) or (m.is_baseline and item == MUTATION))
-            ]
-            out += mine or [Method.of(item)]
+            )
+            own = [m for m, known in names if isinstance(item, str) and item in known]
+            out += own or [Method.of(item)]
         return tuple(dict.fromkeys(out))
 
     @classmethod
@@ -346,19 +333,14 @@ class Study:
             table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"A study must be valid TOML; {error}.") from None
-        given = {{"source": "sources", "method": "methods"}.get(k, k): v for k, v in table.items()}
-        known = [f.name for f in fields(cls)]
-        for key in given:
-            if key not in known:
-                raise unknown_name("entry of a study", key, known)
-        for key in ("name", "tasks", "models", "methods"):
-            if key not in given:
-                raise InputError(f"A study must have the entry {key!r}; the file has none.")
-        given["sources"] = [Source.of(s, folder=folder) for s in given.get("sources", [])]
-        return cls(**given)
+        names = {"source": "sources", "method": "methods"}
+        entries = {names.get(name, name): value for name, value in table.items()}
+        check_entries("study", entries, cls, needed=("name", "tasks", "models", "methods"))
+        entries["sources"] = [Source.of(s, folder=folder) for s in entries.get("sources", [])]
+        return cls(**entries)
 
     def toml(self) -> str:
-        """Write the study as a TOML file, which ``from_toml`` reads back as it was."""
+        """Return the study as the text of a TOML file, which ``from_toml`` reads back unchanged."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["tasks"] = [str(t) for t in self.tasks]
         tables = {
@@ -375,10 +357,8 @@ def _frozen(value: Any) -> Any:
 def _table(item: Method | Source) -> dict[str, Any]:
     out = {f.name: getattr(item, f.name) for f in fields(item)}
     if isinstance(item, Method):
-        if item.label == item.mitigator:
-            del out["label"]
-        if item.tasks is not None:
-            out["tasks"] = [str(t) for t in item.tasks]
+        out["label"] = "" if item.label == item.mitigator else item.label
+        out["tasks"] = None if item.tasks is None else [str(t) for t in item.tasks]
         out["options"] = dict(item.options)
     else:
         out["privileged"] = dict(item.privileged)

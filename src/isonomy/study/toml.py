@@ -1,16 +1,31 @@
-"""Write the little TOML that a study needs; reading is the standard library's."""
+"""The file of a study: its entries checked, and written; reading is the standard library's."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
+from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 
-__all__ = ["written"]
+__all__ = ["check_entries", "written"]
+
+
+def check_entries(
+    what: str, entries: Mapping[str, Any], kind: Any, *, needed: Sequence[str] = ()
+) -> None:
+    """Raise unless entries are fields of a dataclass and those that it needs are there."""
+    known = [f.name for f in fields(kind)]
+    for name in entries:
+        if name not in known:
+            raise unknown_name(f"entry of a {what}", name, known)
+    for name in needed:
+        if name not in entries:
+            raise InputError(f"A {what} must have the entry {name!r}; got {dict(entries)!r}.")
 
 
 def written(entries: Mapping[str, Any], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Write entries, then arrays of tables; what is None or empty text is left out.
+    """Write entries, then arrays of tables; None and empty text are left out.
 
     Examples
     --------
@@ -35,17 +50,15 @@ def _key(name: str) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        # JSON's escapes are TOML's, but for the DEL character that TOML wants escaped
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(str(k))} = {_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, bool | int | str):
+        # JSON's escapes are TOML's, but for the DEL character that TOML wants escaped
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     raise InputError(
-        f"A study's file can hold numbers, text, truth values and lists of them; got {value!r}."
+        f"A study's file can hold numbers, text, booleans and lists of them; got {value!r}."
     )

@@ -4,7 +4,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.models import FitMeter, metered_fits
 from isonomy.store.record import Record
+from isonomy.study.isolation import describe
 from isonomy.study.measure import (
     measure_counts,
     measure_mutation,
@@ -27,10 +28,10 @@ from isonomy.study.spec import Method, Study
 from isonomy.study.tails import run_with_tails
 from isonomy.study.workbench import Outputs, Workbench
 
-__all__ = ["MOST_NEIGHBOURS", "run_trial"]
+__all__ = ["MOST_NEIGHBOURS", "blank_records", "run_trial"]
 
 MOST_NEIGHBOURS = 30_000
-"""The most test rows whose neighbours are sought, for consistency: the work grows as the square."""
+"""The most test rows whose neighbours are searched, for consistency: the work grows as the square."""
 
 
 def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -> list[Record]:
@@ -38,8 +39,8 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
 
     Pure: the same study and trial give the same records (but for time and host), whatever else is
     run beside them, and however many threads the machine has: sums of several threads round
-    differently, and a solver that stops early stops elsewhere, so a trial uses one. A method that does not apply is skipped and one that breaks has failed, with
-    the reason; the others go on.
+    differently, and a solver that stops early stops elsewhere, so a trial uses one. A method that
+    does not apply is skipped and one that raises has failed, with the reason; the others continue.
 
     Parameters
     ----------
@@ -66,15 +67,38 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
     >>> records[0].metrics["accuracy"] > 0.5, records[0].counts.n.sum()
     (True, np.float64(120.0))
     """
-    named = {row: key for key, row in keys(study, trial).items()}
-    wanted = set(named.values() if only is None else only)
+    blank = blank_records(study, trial)
+    wanted = {key: record for key, record in blank.items() if only is None or key in only}
     with threadpool_limits(1), warnings.catch_warnings(), metered_fits() as meter:
         # the studies' learners stop unconverged by design; one-sided predictions show in counts
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IsonomyWarning)
-        run = _Run(study, trial, named, wanted, meter)
+        run = _Run(study, trial, wanted, meter)
         done = [result for part in run.parts() for result in part]
         return run.measured(done)
+
+
+def blank_records(study: Study, trial: Trial) -> dict[str, Record]:
+    """Return a record without results for every key of a trial."""
+    ways = {
+        (model, label): study.preparation_of(method)
+        for model, method in study.rows(trial.task)
+        for label in method.labels
+    }
+    return {
+        key: Record(
+            study=study.name,
+            dataset=trial.dataset,
+            attributes=trial.attributes,
+            model=model,
+            mitigator=label,
+            repeat=trial.repeat,
+            key=key,
+            preparation=ways[model, label][0],
+            splitter=ways[model, label][1],
+        )
+        for key, (model, label) in keys(study, trial).items()
+    }
 
 
 @dataclass
@@ -91,24 +115,19 @@ class _Run:
     """One trial under way."""
 
     def __init__(
-        self,
-        study: Study,
-        trial: Trial,
-        named: dict[tuple[str, str], str],
-        wanted: set[str],
-        meter: FitMeter,
+        self, study: Study, trial: Trial, wanted: Mapping[str, Record], meter: FitMeter
     ) -> None:
-        self.study, self.trial, self.named, self.wanted = study, trial, named, wanted
-        self.meter = meter
+        self.study, self.trial, self.meter = study, trial, meter
+        host = platform.node() or os.name
+        self.blank = {(r.model, r.mitigator): replace(r, host=host) for r in wanted.values()}
         self.workbenches: dict[tuple[str, str], Workbench | Exception] = {}
-        self.host = platform.node() or os.name
         self.mark = self._clock()
 
     def _clock(self) -> tuple[float, float, float]:
         return time.perf_counter(), time.process_time(), self.meter.cpu
 
     def _charge(self, results: list[_Result]) -> None:
-        """Book what has been spent since the last booking, evenly on some records."""
+        """Charge the time since the last charge evenly to some records."""
         now, before = self._clock(), self.mark
         self.mark = now
         wall, cpu, fit = (np.subtract(now, before) / max(len(results), 1)).tolist()
@@ -122,9 +141,9 @@ class _Run:
             )
 
     def parts(self) -> Iterator[list[_Result]]:
-        """Run method by method, and for each model by model: transforms are kept so long."""
+        """Run method by method, and for each model by model: transforms are kept until then."""
         for model, method in self.study.rows(self.trial.task):
-            labels = [x for x in method.labels if self.named[model, x] in self.wanted]
+            labels = [label for label in method.labels if (model, label) in self.blank]
             if not labels:
                 continue
             try:
@@ -133,10 +152,13 @@ class _Run:
                 else:
                     part = [self._mitigated(model, method)]
             except Exception as error:
-                status = "skipped" if isinstance(error, NotApplicable) else "failed"
+                status, reason = "failed", describe(error)
+                if isinstance(error, NotApplicable):  # our own sentence says it all
+                    status = "skipped"
+                    reason = " ".join(str(error).split()) or reason
                 part = [
-                    _Result(self._record(model, method, x, status=status, reason=_told(error)))
-                    for x in labels
+                    _Result(replace(self.blank[model, label], status=status, reason=reason))
+                    for label in labels
                 ]
             self._charge(part[:1])
             yield part
@@ -153,25 +175,6 @@ class _Run:
             raise workbench
         return workbench
 
-    def _record(
-        self, model: str, method: Method, label: str, status: str = "ok", reason: str = ""
-    ) -> Record:
-        preparation, splitter = self.study.preparation_of(method)
-        return Record(
-            study=self.study.name,
-            dataset=self.trial.dataset,
-            attributes=self.trial.attributes,
-            model=model,
-            mitigator=label,
-            repeat=self.trial.repeat,
-            status=status,
-            reason=reason,
-            key=self.named[model, label],
-            preparation=preparation,
-            splitter=splitter,
-            host=self.host,
-        )
-
     def _mitigated(self, model: str, method: Method) -> _Result:
         workbench = self._workbench(method)
         base = workbench.base(model)
@@ -181,7 +184,7 @@ class _Run:
             else (workbench.run(method, model), {})
         )
         record = replace(
-            self._record(model, method, method.label),
+            self.blank[model, method.label],
             rows=workbench.rows,
             counts=workbench.count(base.labels, given.labels),
         )
@@ -210,7 +213,7 @@ class _Run:
             if name not in labels:
                 continue
             record = replace(
-                self._record(model, method, name),
+                self.blank[model, name],
                 rows=workbench.rows,
                 metrics=metrics,
                 # the original model is degree 0; from its counts all degrees can be drawn again
@@ -220,7 +223,7 @@ class _Run:
         return part
 
     def measured(self, done: list[_Result]) -> list[Record]:
-        """Compute all metrics of all records; their cost is shared out evenly."""
+        """Compute all metrics of all records; the cost is divided evenly."""
         open_ = [result for result in done if result.outputs is not None]
         joint = [r.record.counts for r in open_ if r.record.counts is not None]
         of_counts = measure_counts(joint, self.trial.attributes)
@@ -238,12 +241,3 @@ class _Run:
             result.record = replace(result.record, metrics=metrics, reason=reason)
         self._charge(done)
         return [result.record for result in done]
-
-
-def _told(error: Exception) -> str:
-    """Give the reason in one line: what our own errors say, and the kind of any other."""
-    words = " ".join(str(error).split())
-    kind = type(error).__name__
-    if isinstance(error, NotApplicable):
-        return words or kind
-    return f"{kind}: {words}" if words else kind

@@ -36,7 +36,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Source:
     return Source.of_file(
         path,
         label="hired",
-        sensitive=["sex", "origin"],
+        sensitive_features=["sex", "origin"],
         favorable="yes",
         privileged={"sex": "m", "origin": ["a"]},
         drop=["weight"],

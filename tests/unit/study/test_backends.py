@@ -111,6 +111,7 @@ class Again:
     """The client and the stream of a scheduler that does what was lost a second time."""
 
     loop = None
+    KilledWorker = RuntimeError
 
     def __init__(self) -> None:
         self.queue: list[Lost] = []

@@ -135,7 +135,7 @@ def test_a_record_that_never_came_has_failed(tmp_path: Path) -> None:
     assert outcome.statuses == {"ok": 5, "failed": 1}
     failed = Store.open(tmp_path / "s").runs("status = 'failed'")
     (reason,) = failed["reason"]
-    assert reason.startswith("The trial gave no record of it: its worker must have the same")
+    assert reason.startswith("The trial returned no record of it: its worker must have the same")
 
 
 def test_refuses_in_words(undisturbed: Store, tmp_path: Path) -> None:

@@ -131,8 +131,8 @@ def test_with_takes_names_of_this_study() -> None:
         ({"methods": ["reweighting"]}, "did you mean 'reweighing'"),
         ({"methods": ["reject_option(metrik=spd)"]}, "did you mean 'metric'"),
         ({"methods": ["mutation(strategi=majority)"]}, "did you mean 'strategy'"),
-        ({"methods": ["reweighing", "reweighing"]}, "stands twice"),
-        ({"methods": [{"label": "x"}]}, "must name its mitigator"),
+        ({"methods": ["reweighing", "reweighing"]}, "is listed twice"),
+        ({"methods": [{"label": "x"}]}, "must have the entry .mitigator."),
         ({"methods": [{"mitigator": "reweighing", "modles": []}]}, "did you mean 'models'"),
         ({"protocol": "correct"}, "did you mean 'corrected'"),
         ({"preparation": "chan"}, "did you mean 'chen'"),
@@ -177,7 +177,7 @@ def test_a_source_finds_its_file_beside_the_study(tmp_path: Path, jobs: Source) 
         path = "mine.csv"
         label = "hired"
         favorable = "yes"
-        sensitive = ["sex"]
+        sensitive_features = ["sex"]
         privileged = { sex = "m" }
         """,
         encoding="utf-8",
