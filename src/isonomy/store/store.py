@@ -144,12 +144,12 @@ class Store:
         planned : DataFrame
             ``dataset``, ``attributes``, ``model``, ``mitigator``, ``repeat`` and ``key``.
         """
-        shared = ", ".join(sql_name(name) for name in planned.columns if name != "key")
-        with self.views.table("planned", planned):
-            other = self.views.query(
-                f"select planned.* from planned join live using ({shared}) "
-                "where planned.key <> live.key order by all"
-            ).df()
+        names = [name for name in planned.columns if name != "key"]
+        held = self.views.query(
+            f"select {', '.join(names)}, key as held from live where repeat is not null"
+        )
+        both = planned.merge(held.df(), on=names)
+        other = both[both["key"] != both["held"]]
         if len(other):
             one = other.iloc[0]
             raise InputError(
@@ -277,7 +277,7 @@ class Store:
             runs = other.runs("repeat is not null")
             self.refuse_conflicts(runs[[*RUN[1:], "key"]])
         with self.writer() as writer:
-            return sum(writer.take(other.views, self.keys("ok")) for other in stores)
+            return sum(writer.take(other.views) for other in stores)
 
     def compact(self) -> None:
         """Merge all parts into one shard."""

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -185,17 +185,6 @@ class Views:
             f"from live {where} order by {ORDER}"
         )
         return _long(runs.df())
-
-    @contextlib.contextmanager
-    def table(self, name: str, rows: pd.DataFrame) -> Iterator[None]:
-        """Make a table of some columns of runs that statements can use, and drop it afterwards."""
-        kinds = ", ".join(f"{sql_name(column)} {FIELDS[column]}" for column in rows.columns)
-        self.connection.execute(f"create or replace table {name} ({kinds})")
-        self.connection.append(name, rows)
-        try:
-            yield
-        finally:
-            self.connection.execute(f"drop table {name}")
 
 
 def _long(runs: pd.DataFrame) -> pd.DataFrame:

@@ -193,17 +193,17 @@ class Writer:
             gained += runs
         return gained
 
-    def take(self, views: Views, done: set[str]) -> int:
-        """Add the records of another store, except for those whose key is done here."""
+    def take(self, views: Views) -> int:
+        """Add the records of another store, except for those that are ok here."""
         self.compact()
         name = shard_name(self._number, self._number)
         partial = self.folder / (name + ".part")
-        with views.table("held", pd.DataFrame({"key": pd.Series(sorted(done), dtype=object)})):
-            new = (
-                f"select * replace (seq + {self._seq + 1} as seq) from live "
-                "where key not in (select key from held)"
-            )
-            views.query(_copy(new, partial))
+        new = f"select * replace (seq + {self._seq + 1} as seq) from live"
+        shards = shard_paths(list_parts(self.folder)[0])
+        if shards:
+            own = f"select key from {sql_files(shards)} where status = 'ok'"
+            new = f"{new} where key not in ({own})"
+        views.query(_copy(new, partial))
         found = self._connection.execute(f"select count(*), max(seq) from {sql_files([partial])}")
         count, last = found.fetchall()[0]
         if not count:
