@@ -250,7 +250,9 @@ def wide(frame: pd.DataFrame, metrics: Sequence[str] | None = None) -> pd.DataFr
     runs = table.index.to_frame(index=False).astype({n: frame[n].dtype for n in RUN})
     runs["repeat"] = runs["repeat"].astype("Int64").mask(runs["repeat"] < 0)
     sizes = {m: np.abs(values) if m.startswith("|") else values for m, values in columns.items()}
-    return runs.assign(**sizes)
+    # in the order of the categories, as the frame's own: ties of ranks are broken by it
+    runs = runs.assign(**sizes)
+    return runs.sort_values([*RUN], ignore_index=True, na_position="first")
 
 
 def magnitude(metric: str) -> str:

@@ -117,7 +117,7 @@ def totals(frame: pd.DataFrame) -> pd.DataFrame:
     names = {name: letter for letter, name in METHODS.items()} | {BEFORE: "before"}
     by = total.rename(index=names, level="mitigator").unstack("mitigator")  # noqa: PD010
     models = laid.index.get_level_values("model").unique()
-    out: pd.DataFrame = by.reindex(index=models.rename(None), columns=["before", *METHODS])
+    out: pd.DataFrame = by.reindex(index=models, columns=["before", *METHODS])
     return out
 
 
