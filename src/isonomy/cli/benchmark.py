@@ -74,8 +74,7 @@ def benchmark_command(
 ) -> None:
     """Run every applicable mitigation method on the same splits and say which to choose.
 
-    Each is judged against two baselines: what blind mutation of predictions buys (Fairea), and
-    what group thresholds on the same model reach. What has been run is kept: Ctrl-C loses
+    Each is judged against two baselines: what blind mutation of predictions buys, and what group thresholds on the same model reach. What has been run is kept: Ctrl-C loses
     nothing that was done, and the same command goes on from there.
     """
     check_writable(json_file)

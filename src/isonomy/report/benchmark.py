@@ -24,7 +24,7 @@ _WORD_CLASS = {
 
 
 def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
-    """Turn a benchmark into one self-contained page.
+    """Return a benchmark as one self-contained page.
 
     Parameters
     ----------

@@ -300,25 +300,25 @@ def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
 
 
 def tradeoff_page(verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str) -> str:
-    """Turn verdicts (attribute, method, verdict) into one page."""
+    """Return verdicts (attribute, method, verdict) as one page."""
     sections = []
     for key in dict.fromkeys((a, v.baseline.fairness_metric) for a, _, v in verdicts):
-        mine = [(m, v) for a, m, v in verdicts if (a, v.baseline.fairness_metric) == key]
-        first = mine[0][1]
+        rows = [(m, v) for a, m, v in verdicts if (a, v.baseline.fairness_metric) == key]
+        first = rows[0][1]
         sections.append(
             {
                 "attribute": key[0],
                 "fairness": key[1],
-                "rows": mine,
+                "rows": rows,
                 "baseline": first.baseline,
                 "frontier": first.frontier,
                 "plane": plane_svg(
                     first.baseline,
-                    [(m, v.performance, v.bias, v.region) for m, v in mine],
+                    [(m, v.performance, v.bias, v.region) for m, v in rows],
                     frontier=first.frontier,
-                    intervals=[(v.performance_interval, v.bias_interval) for _, v in mine],
+                    intervals=[(v.performance_interval, v.bias_interval) for _, v in rows],
                 ),
-                "notes": list(dict.fromkeys((m, n) for m, v in mine for n in v.notes)),
+                "notes": list(dict.fromkeys((m, n) for m, v in rows for n in v.notes)),
             }
         )
     page = environment().get_template("tradeoff.html")
@@ -326,7 +326,7 @@ def tradeoff_page(verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str
 
 
 def tuning_page(tuning: "Tuning", *, title: str, verdict: "TradeOff | None" = None) -> str:
-    """Turn a sweep into one page."""
+    """Return a sweep as one page."""
     curves = []
     if len(tuning.parameters) == 1:
         try:

@@ -1,4 +1,4 @@
-"""The baseline of Fairea: what blindly giving up performance buys in fairness."""
+"""The mutation baseline: what blindly giving up performance buys in fairness."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._groups import attribute_columns, group_index
 from isonomy._tables import plain
-from isonomy._validate import check_length, check_weight
+from isonomy._validate import check_length, check_score, check_weight
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.mitigators import FairnessConstrainedThresholds
@@ -333,29 +333,20 @@ def _coded(
     privileged: Any,
     sample_weight: ArrayLike | None,
 ) -> _Coded:
-    score = np.asarray(scores, dtype=np.float64).ravel()
-    labels = np.asarray(y_true).ravel()
+    score, labels = check_score(scores), np.asarray(y_true).ravel()
     check_length("scores", score.size, "y_true", labels.size)
-    if not np.isfinite(score).all():
-        raise InputError("Scores must be finite numbers; some are NaN or infinite.")
     columns = attribute_columns(sensitive_features)
     counts = Counts.from_labels(
         labels, labels, sensitive_features=columns, favorable=favorable, privileged=privileged
     )
     y = np.isin(labels, list(counts.favorable)).astype(np.intp)
     s = group_index(columns, counts.groups, labels.size)
+    attributes, groups, declared = counts.attributes, counts.groups, {}
     mask = counts.is_privileged()
-    paired = mask is not None
     if mask is not None:
         s = mask.astype(np.intp)[s]
-    groups = (("unprivileged",), ("privileged",)) if paired else counts.groups
-    two = Counts(
-        n=np.zeros((len(groups), 2, 2)),
-        attributes=("group",) if paired else counts.attributes,
-        groups=groups,
-        classes=(0, 1),
-        favorable=(1,),
-        privileged={"group": ("privileged",)} if paired else {},
-    )
+        attributes, groups = ("group",), (("unprivileged",), ("privileged",))
+        declared = {"group": groups[1]}
+    two = Counts(np.zeros((len(groups), 2, 2)), attributes, groups, (0, 1), (1,), declared)
     weight = None if sample_weight is None else check_weight(sample_weight)
     return _Coded(y, s, score, weight, two)

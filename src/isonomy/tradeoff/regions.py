@@ -1,4 +1,4 @@
-"""The five regions of Fairea and the area won, for any number of points and baselines at once.
+"""The five regions of a trade-off and the area won, for any number of points and baselines at once.
 
 A baseline is a polyline in the plane of bias (x) and performance (y), both rescaled so that the
 baseline spans 0 to 1. A method is judged by where its point falls. Everything here takes plain
@@ -96,7 +96,7 @@ def classify(
     *,
     rule: Rule = "paper",
 ) -> Codes:
-    """Say for every point in which of the five :data:`REGIONS` it falls.
+    """Return for every point in which of the five :data:`REGIONS` it falls.
 
     On a falling baseline b(x) with bias x and performance y, both rescaled: *good* is
     b(x) <= y <= 1 with 0 <= x <= 1 (the line itself is good), *win-win* y > 1 with x <= 1,
@@ -108,7 +108,7 @@ def classify(
     performance, bias, baseline_performance, baseline_bias : array-like
         As for :func:`normalise`: baselines broadcast against points.
     rule : {"paper", "code"}
-        The authors' code and the tables of their paper part in two places. Code: x > 1 and y < 0
+        The authors' code and the tables of their paper differ in two places. Code: x > 1 and y < 0
         is *inverted*, and x < 0 is *lose-lose*. Paper: x > 1 and y < 0 is *lose-lose*, and x < 0
         is judged by y alone (above 1 win-win, 0 to 1 good, below 0 poor). Both call x = 0 with
         y < 0 *win-win*: a constant predictor in a split whose majority share is small. Flag those.
@@ -177,7 +177,7 @@ def place(
     *,
     rule: Rule = "paper",
 ) -> Placed:
-    """Give region and area of every point in one go.
+    """Return region and area of every point at once.
 
     Parameters and rules are those of :func:`classify` and :func:`area`.
 
@@ -292,7 +292,7 @@ class _Cut(NamedTuple):
 
 
 def _falls(line: Normalised) -> bool:
-    """Say whether bias and performance of all baselines fall at every step."""
+    """Return whether bias and performance of all baselines fall at every step."""
     return bool(
         (np.diff(line.baseline_x, axis=-1) < 0).all()
         and (np.diff(line.baseline_y, axis=-1) < 0).all()
@@ -359,7 +359,7 @@ def _place(points: Normalised, rule: Rule, cut: _Cut | None) -> Codes:
 
 
 def _envelope(points: Normalised) -> tuple[Floats, Floats, Floats, Floats]:
-    """Give the lowest and highest place met on the vertical and on the horizontal."""
+    """Return the lowest and highest place met on the vertical and on the horizontal."""
     x, y = points.x, points.y
     low_v, low_u = np.full(x.shape, np.inf), np.full(x.shape, np.inf)
     high_v, high_u = np.full(x.shape, -np.inf), np.full(x.shape, -np.inf)

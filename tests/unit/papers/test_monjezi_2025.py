@@ -249,7 +249,9 @@ def test_one_run_of_each_gives_no_ranks(frame: pd.DataFrame) -> None:
     with pytest.raises(InputError, match="two runs"):
         monjezi_2025.wins(one)
     assert "ECD won" not in monjezi_2025.table5(one).data["EG"].columns
-    assert monjezi_2025.findings(one).data.loc["RQ3 ECD wins", "ours"].startswith("cannot be decided")
+    assert (
+        monjezi_2025.findings(one).data.loc["RQ3 ECD wins", "ours"].startswith("cannot be decided")
+    )
 
 
 def test_records_of_generators_become_table_three_and_figure_three() -> None:
