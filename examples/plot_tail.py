@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from isonomy.counterfactual import counterfactual_discrimination, seek_tail
+from isonomy.counterfactual import tail, seek_tail
 from isonomy.data import load
 from isonomy.errors import DataUnavailable
 from isonomy.report.svg import standalone
@@ -51,7 +51,7 @@ fitted = {
 # Every row is scored twice. CD is the score in the other group minus the row's own score.
 
 reports = {
-    name: counterfactual_discrimination(model, X, attribute, privileged=privileged)
+    name: tail(model, X, attribute, privileged=privileged)
     for name, model in fitted.items()
 }
 for name, report in reports.items():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from isonomy.audit import Audit, audit, audit_counts, audit_file
     from isonomy.benchmark import Benchmark, benchmark
+    from isonomy.counterfactual import tail
     from isonomy.data import (
         DATASETS,
         Dataset,
@@ -59,6 +60,7 @@ _ROOM_OF = {
     "make_splits": "data",
     "prepare": "data",
     "run": "study",
+    "tail": "counterfactual",
     "tune": "tradeoff",
 }
 # Rooms that are called like the function of the same name in them.
@@ -101,6 +103,7 @@ __all__ = [
     "make_splits",
     "prepare",
     "run",
+    "tail",
     "tune",
 ]
 

@@ -1,8 +1,8 @@
-"""Who is hurt: counterfactual pairs, their extremes, and the search for worse ones."""
+"""Counterfactual pairs, their extremes, and the search for worse ones."""
 
 from isonomy.counterfactual.blackbox import CommandModel, load_function, load_model
 from isonomy.counterfactual.domain import Domain
-from isonomy.counterfactual.ecd import counterfactual_discrimination
+from isonomy.counterfactual.ecd import tail
 from isonomy.counterfactual.extremes import (
     Estimate,
     Extremes,
@@ -12,11 +12,11 @@ from isonomy.counterfactual.extremes import (
 )
 from isonomy.counterfactual.flip import Attribute, Flips, flip
 from isonomy.counterfactual.linear import ExactMaximum, exact_maximum
-from isonomy.counterfactual.pairs import Pairs, score_pairs
+from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
 from isonomy.counterfactual.report import EcdReport, GroupReport
-from isonomy.counterfactual.scores import Scorer
-from isonomy.counterfactual.search import TailSample, tail_sample_search
+from isonomy.counterfactual.sample import TailSample, tail_sample_search
 from isonomy.counterfactual.seek import Found, seek_tail
+from isonomy.counterfactual.views import model_table, tail_reports
 
 __all__ = [
     "Attribute",
@@ -33,14 +33,16 @@ __all__ = [
     "Scorer",
     "TailSample",
     "conditional_value_at_risk",
-    "counterfactual_discrimination",
     "exact_maximum",
     "extremes",
     "extremes_difference",
     "flip",
     "load_function",
     "load_model",
+    "model_table",
     "score_pairs",
     "seek_tail",
+    "tail",
+    "tail_reports",
     "tail_sample_search",
 ]

@@ -20,17 +20,16 @@ from isonomy.counterfactual.extremes import (
 )
 from isonomy.counterfactual.flip import Attribute, Companions, group_name, match_groups
 from isonomy.counterfactual.linear import ExactMaximum, exact_maximum, is_linear_logistic
-from isonomy.counterfactual.pairs import Pairs, score_pairs
+from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
 from isonomy.counterfactual.report import EcdReport, GroupReport
-from isonomy.counterfactual.scores import Scorer
 from isonomy.errors import InputError
 from isonomy.stats import wilson_interval
 from isonomy.tails import Diagnosis, diagnose
 
-__all__ = ["counterfactual_discrimination"]
+__all__ = ["tail"]
 
 
-def counterfactual_discrimination(
+def tail(
     model: Any,
     X: Any,
     sensitive_features: Any,
@@ -44,10 +43,10 @@ def counterfactual_discrimination(
     threshold: float = 0.5,
     horizons: Sequence[int] = (500, 1000, 2000),
     k: int | str | None = None,
-    alpha: float = 0.95,
+    cvar_quantile: float = 0.95,
     intervals: str = "profile",
     resamples: int = 999,
-    level: float = 0.95,
+    confidence: float = 0.95,
     worst: int = 10,
     one_hot: Sequence[Sequence[Any]] | None = None,
     random_state: int = 0,
@@ -62,7 +61,7 @@ def counterfactual_discrimination(
     ----------
     model : estimator or callable
         A fitted scikit-learn classifier, Pipeline or mitigator, or a function that takes rows
-        and gives the probability of the favourable label.
+        and returns the probability of the favourable label.
     X : frame, array or sparse matrix
         Rows as the model takes them, the attribute among the columns.
     sensitive_features : str, list of str, Series, frame, array or mapping
@@ -80,19 +79,20 @@ def counterfactual_discrimination(
     threshold : float, default 0.5
         The score from which on the favourable label is predicted, for the flip rate.
     horizons : sequence of int, default (500, 1000, 2000)
-        The numbers of queries to give return levels for.
+        The numbers of queries for which return levels are computed.
     k : int or "auto", optional
         How many of the largest values make the tail: by default 50, or as many as the shortest
         horizon needs, and at most a quarter of the group; ``auto`` lets goodness of fit choose.
-    alpha : float, default 0.95
-        The level of the conditional value at risk (ours: the paper does not define its own).
+    cvar_quantile : float, default 0.95
+        The conditional value at risk is the mean beyond this quantile (ours: the paper does not
+        define its own).
     intervals : {"profile", "bootstrap", "delta"}
-        How intervals of return levels are found; see ``isonomy.tails.TailFit.interval``.
+        How intervals of return levels are computed; see ``isonomy.tails.TailFit.interval``.
     resamples : int, default 999
         Bootstrap resamples, for the location and where likelihood has no maximum; 0 for no
         intervals at all.
-    level : float, default 0.95
-        Confidence level.
+    confidence : float, default 0.95
+        Confidence level of the intervals.
     worst : int, default 10
         How many individuals to show.
     one_hot : sequence of sequences of columns, optional
@@ -115,7 +115,7 @@ def counterfactual_discrimination(
     >>> from isonomy.data import make_biased
     >>> from isonomy.data.synthetic import BiasedTruth
     >>> data = make_biased(4000)
-    >>> report = counterfactual_discrimination(BiasedTruth().score, data.X, "group")
+    >>> report = tail(BiasedTruth().score, data.X, "group")
     >>> report
     EcdReport('group', privileged: mean -0.031, largest
     -0.000; unprivileged: mean +0.032, largest +0.235)
@@ -146,7 +146,7 @@ def counterfactual_discrimination(
         )
     exact = _exact(scorer, table, pairs, one_hot)
     options: dict[str, Any] = {
-        "horizons": horizons, "k": k, "alpha": alpha, "resamples": resamples, "level": level,
+        "horizons": horizons, "k": k, "cvar_quantile": cvar_quantile, "resamples": resamples, "confidence": confidence,
         "intervals": intervals,
     }  # fmt: skip
     parts = []
@@ -154,13 +154,13 @@ def counterfactual_discrimination(
         mine = pairs.codes == g
         numbers = extremes(pairs.cd[mine], random_state=random_state + g, **options)
         share = float(pairs.flipped[mine].mean())
-        low, high = wilson_interval(share, int(mine.sum()), confidence=level)
+        low, high = wilson_interval(share, int(mine.sum()), confidence=confidence)
         parts.append(
             GroupReport(
                 group=name,
                 privileged=g in first,
                 extremes=numbers,
-                diagnosis=_diagnosis(numbers, level, resamples, random_state),
+                diagnosis=_diagnosis(numbers, confidence, resamples, random_state),
                 flip_rate=Estimate(share, float(low), float(high)),
                 exact=(exact or {}).get(g),
                 sentence=_sentence(numbers, pairs, mine),
@@ -177,7 +177,11 @@ def counterfactual_discrimination(
     )
     differences = {
         p.group: extremes_difference(
-            p.extremes, reference, intervals=intervals, level=level, random_state=random_state
+            p.extremes,
+            reference,
+            intervals=intervals,
+            confidence=confidence,
+            random_state=random_state,
         )
         for p in parts
         if not p.privileged
@@ -194,8 +198,8 @@ def counterfactual_discrimination(
         settings={
             "privileged": [group_name(attribute.groups[i]) for i in first],
             "horizons": list(horizons),
-            "alpha": alpha,
-            "level": level,
+            "cvar_quantile": cvar_quantile,
+            "confidence": confidence,
             "intervals": intervals,
             "resamples": resamples,
             "threshold": threshold,
@@ -250,13 +254,13 @@ def _exact(
 
 
 def _diagnosis(
-    numbers: Extremes, level: float, resamples: int, random_state: int
+    numbers: Extremes, confidence: float, resamples: int, random_state: int
 ) -> Diagnosis | None:  # fmt: skip
     if numbers.fit is None:
         return None
     # the envelope needs some resamples, also where no other interval is wanted
     draws = 499 if resamples else 99
-    return diagnose(numbers.fit, level=level, resamples=draws, random_state=random_state)
+    return diagnose(numbers.fit, level=confidence, resamples=draws, random_state=random_state)
 
 
 def _sentence(numbers: Extremes, pairs: Pairs, mine: NDArray[np.bool_]) -> str:
@@ -269,7 +273,7 @@ def _sentence(numbers: Extremes, pairs: Pairs, mine: NDArray[np.bool_]) -> str:
 
 
 def _passes(part: GroupReport) -> bool:
-    """Tell whether a fitted level says more than the exact maximum allows: it knows no bound but 1."""
+    """Return whether a fitted level passes the exact maximum; the fit knows no bound but 1."""
     ends = [end for level in part.extremes.levels.values() for end in (level.value, level.high)]
     return part.exact is not None and bool(np.nanmax(ends) > part.exact.anywhere + ROUNDING)
 
@@ -313,7 +317,7 @@ def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
 
 
 def _worst(X: Any, rows: NDArray[np.intp], pairs: Pairs, count: int) -> pd.DataFrame:
-    """Give the rows with the largest discrimination, what the model said, and who they are."""
+    """Return the rows with the largest discrimination, their scores and their columns."""
     order = np.argsort(-pairs.cd, kind="stable")[:count]
     names = pairs.attribute.groups
     frame = pd.DataFrame(

@@ -62,7 +62,7 @@ class Extremes:
     values : ndarray
         Their counterfactual discrimination, the largest first.
     acd, cvar : Estimate
-        Mean, and mean of the largest share ``1 - alpha``, with normal intervals.
+        Mean, and mean beyond ``cvar_quantile``, with normal intervals.
     location : Estimate
         The location of the generalised extreme value law fitted to the 50 largest values, as in
         the paper. Where that law cannot be fitted (``paper`` is None) it is the quantile that the
@@ -89,7 +89,6 @@ class Extremes:
     levels: dict[int, Estimate]
     reason: str
     attained: int
-    alpha: float
     replicates: dict[str, Floats]
 
     @property
@@ -99,7 +98,7 @@ class Extremes:
 
 
 def tail_size(rows: int, horizons: Sequence[int] = (500,)) -> int:
-    """Say how many of the largest values make a tail: 50, more in a large group, fewer in a small.
+    """Return how many of the largest values make a tail: 50, more in a large group, fewer in a small.
 
     The paper takes 50 of any number of rows. Ours: at least so many that the shortest horizon
     reaches beyond the threshold, and at most a quarter of the rows.
@@ -113,12 +112,12 @@ def tail_size(rows: int, horizons: Sequence[int] = (500,)) -> int:
 
 
 def conditional_value_at_risk(
-    values: ArrayLike, *, alpha: float = 0.95, level: float = 0.95
+    values: ArrayLike, *, quantile: float = 0.95, confidence: float = 0.95
 ) -> Estimate:
-    """Give the mean of the largest share ``1 - alpha`` of values, with a normal interval.
+    """Return the mean of the largest share ``1 - quantile`` of values, with a normal interval.
 
-    The paper prints a column CVaR without saying of what or at which level; this definition and
-    its level are ours. A value at the edge of the share counts in part, so the number of rows
+    The paper prints a column CVaR without saying of what or at which quantile; this definition
+    and its quantile are ours. A value at the edge of the share counts in part, so the number of rows
     need not be a multiple of anything.
 
     Examples
@@ -130,16 +129,16 @@ def conditional_value_at_risk(
     ----------
     Rockafellar and Uryasev 2002, Conditional Value-at-Risk for General Loss Distributions.
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1; got {alpha:g}.")
+    if not 0 < quantile < 1:
+        raise InputError(f"quantile must lie between 0 and 1; got {quantile:g}.")
     x = np.sort(np.asarray(values, dtype=np.float64))[::-1]
-    share = (1 - alpha) * x.size
+    share = (1 - quantile) * x.size
     whole = int(np.floor(share + 1e-9))
     at_risk = float(x[min(whole, x.size - 1)])
     excess = np.maximum(x - at_risk, 0.0)
     value = at_risk + float(excess.sum()) / share
     # the influence of a row on the estimate is its excess over the quantile
-    half = float(ndtri(0.5 + level / 2)) * float(excess.std()) / ((1 - alpha) * np.sqrt(x.size))
+    half = _normal(confidence) * float(excess.std()) / ((1 - quantile) * np.sqrt(x.size))
     return Estimate(value, value - half, value + half)
 
 
@@ -148,10 +147,10 @@ def extremes(
     *,
     horizons: Sequence[int] = (500, 1000, 2000),
     k: int | str | None = None,
-    alpha: float = 0.95,
+    cvar_quantile: float = 0.95,
     intervals: str = "profile",
     resamples: int = 999,
-    level: float = 0.95,
+    confidence: float = 0.95,
     random_state: int = 0,
 ) -> Extremes:
     """Describe the counterfactual discrimination of one group, its tail above all.
@@ -161,19 +160,19 @@ def extremes(
     values : array-like
         The counterfactual discrimination of the members.
     horizons : sequence of int, default (500, 1000, 2000)
-        The numbers of queries to give return levels for.
+        The numbers of queries for which return levels are computed.
     k : int or "auto", optional
         How many of the largest values make the tail; see ``tail_size``. ``auto`` takes as many
         as goodness of fit allows (``choose_threshold``).
-    alpha : float, default 0.95
-        The level of the conditional value at risk.
+    cvar_quantile : float, default 0.95
+        The conditional value at risk is the mean beyond this quantile.
     intervals : str, default "profile"
-        How intervals of return levels are found: see ``TailFit.interval``.
+        How intervals of return levels are computed: see ``TailFit.interval``.
     resamples : int, default 999
         Bootstrap resamples, for the location and wherever else they are needed; 0 for no
         intervals at all.
-    level : float, default 0.95
-        Confidence level.
+    confidence : float, default 0.95
+        Confidence level of the intervals.
     random_state : int, default 0
         Seed of the resamples.
 
@@ -203,8 +202,8 @@ def extremes(
         raise InputError(f"A group must hold finite values of discrimination; got {n} rows.")
     if k is not None and k != "auto" and (isinstance(k, str) or k < 3):
         raise InputError(f"k must be a number from 3 on, or 'auto'; got {k!r}.")
-    z = float(ndtri(0.5 + level / 2))
-    mean, half = float(x.mean()), z * float(x.std(ddof=1) if n > 1 else np.nan) / np.sqrt(n)
+    mean = float(x.mean())
+    half = _normal(confidence) * float(x.std(ddof=1) if n > 1 else np.nan) / np.sqrt(n)
     fit, reason = _fit(x, k, tail_size(n, horizons))
     paper = None
     if n > PAPER_K and x[0] - x[PAPER_K - 1] > ROUNDING:
@@ -219,9 +218,9 @@ def extremes(
         rng = np.random.default_rng(random_state)
         replicates = _bootstrap(x, fit, paper, np.array(horizons, dtype=float), resamples, rng)
         if n > PAPER_K:
-            ends = percentile_interval(replicates["location"], confidence=level)
+            ends = percentile_interval(replicates["location"], confidence=confidence)
             location = Estimate(location.value, float(ends[0]), float(ends[1]))
-        low, high = percentile_interval(replicates["levels"], confidence=level)
+        low, high = percentile_interval(replicates["levels"], confidence=confidence)
         for i, (m, point) in enumerate(levels.items()):
             if fit is None:
                 # resamples of a few rows never pass their largest: no interval of a rarer level
@@ -229,7 +228,7 @@ def extremes(
                     levels[m] = Estimate(point.value, float(low[i]), float(high[i]))
                 continue
             known = fit.interval(
-                "return_level", horizon=m, level=level, method=intervals, resamples=resamples,
+                "return_level", horizon=m, level=confidence, method=intervals, resamples=resamples,
                 random_state=random_state,
             )  # fmt: skip
             levels[m] = Estimate(point.value, float(known.low), float(known.high))
@@ -237,14 +236,13 @@ def extremes(
         rows=n,
         values=x,
         acd=Estimate(mean, mean - half, mean + half),
-        cvar=conditional_value_at_risk(x, alpha=alpha, level=level),
+        cvar=conditional_value_at_risk(x, quantile=cvar_quantile, confidence=confidence),
         location=location,
         fit=fit,
         paper=paper,
         levels=levels,
         reason=reason,
         attained=int((x == x[0]).sum()),
-        alpha=alpha,
         replicates=replicates,
     )
 
@@ -254,10 +252,10 @@ def extremes_difference(
     b: Extremes,
     *,
     intervals: str = "profile",
-    level: float = 0.95,
+    confidence: float = 0.95,
     random_state: int = 0,
 ) -> dict[Any, Estimate]:
-    """Give what two groups differ by: ``acd``, ``cvar``, ``ecd``, and levels at each horizon.
+    """Return the differences of two groups: ``acd``, ``cvar``, ``ecd``, and levels at each horizon.
 
     ``ecd`` is the difference of the fitted locations, as in the paper. Locations of groups of
     different sizes belong to different horizons, which the levels do not: they are what a same
@@ -281,7 +279,7 @@ def extremes_difference(
     low = high = float("nan")
     if "location" in a.replicates and "location" in b.replicates and gap == gap:
         apart = a.replicates["location"] - b.replicates["location"]
-        low, high = map(float, percentile_interval(apart, confidence=level))
+        low, high = map(float, percentile_interval(apart, confidence=confidence))
     out["ecd"] = Estimate(gap, low, high)
     for m in a.levels:
         mine, theirs = a.levels[m], b.levels[m]
@@ -292,15 +290,19 @@ def extremes_difference(
         # where likelihood has no maximum the limits are resampled anyway: all of them at once
         how = intervals if a.fit.converged and b.fit.converged else "bootstrap"
         test = tail_test(
-            a.fit, b.fit, horizon=m, level=level, method=how,
+            a.fit, b.fit, horizon=m, level=confidence, method=how,
             resamples=len(a.replicates["levels"]), random_state=random_state,
         )  # fmt: skip
         out[m] = Estimate(mine - theirs, float(test.low), float(test.high))
     return out
 
 
+def _normal(confidence: float) -> float:
+    return float(ndtri(0.5 + confidence / 2))
+
+
 def _apart(a: Estimate, b: Estimate) -> Estimate:
-    """Give the difference of independent estimates from their intervals (Zou and Donner 2008)."""
+    """Return the difference of independent estimates from their intervals (Zou and Donner 2008)."""
     gap = a - b
     low = float(np.hypot(a.value - a.low, b.high - b.value))
     high = float(np.hypot(a.high - a.value, b.value - b.low))
@@ -334,7 +336,7 @@ def _fit(x: Floats, wanted: int | str | None, usual: int) -> tuple[TailFit | Non
 
 
 def _level(x: Floats, fit: TailFit | None, m: float) -> float:
-    """Give the level exceeded once in m queries: from the tail beyond its threshold, else observed."""
+    """Return the level exceeded once in m queries: from the tail beyond its threshold, else observed."""
     if fit is not None and m * fit.rate >= 1:
         return float(fit.return_level(m))
     return float(x[min(int(x.size / m), x.size - 1)])
@@ -367,7 +369,7 @@ def _bootstrap(
 
 
 def _locations(top: Floats, paper: TailFit | None) -> Floats:
-    """Give the location of each sample's extreme value law, or the quantile that it would be."""
+    """Return the location of each sample's extreme value law, or the quantile that it would be."""
     quantile = np.quantile(top, LOCATION, axis=1, method="higher")
     if paper is None:
         return np.asarray(quantile)

@@ -8,16 +8,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._tables import plain
 from isonomy.counterfactual.extremes import Estimate, Extremes
 from isonomy.counterfactual.flip import Attribute, group_name
 from isonomy.counterfactual.linear import ExactMaximum
 from isonomy.counterfactual.pairs import Pairs
+from isonomy.counterfactual.sample import TailSample
 from isonomy.counterfactual.seek import Found
 from isonomy.tails import Diagnosis
 
 __all__ = ["EcdReport", "GroupReport"]
 
 Floats = NDArray[np.float64]
+NAN = float("nan")
+LAW = ("threshold", "scale", "shape")
 TYPES = {"finite": "finite (III)", "light": "light (I)", "heavy": "heavy (II)"}
 """Types of tails as they are written, with the theory's numbers."""
 
@@ -70,7 +74,7 @@ class GroupReport:
     @property
     def horizon(self) -> float:
         """The number of queries up to which levels may be read; NaN where there is no tail."""
-        return float("nan") if self.diagnosis is None else float(self.diagnosis.horizon)
+        return NAN if self.diagnosis is None else float(self.diagnosis.horizon)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +104,8 @@ class EcdReport:
         How often the model was asked.
     found : Found, optional
         What a search found beyond the data.
+    samples : tuple of TailSample
+        Per group, rows to which generated ones were added.
     """
 
     attribute: Attribute
@@ -112,6 +118,7 @@ class EcdReport:
     settings: Mapping[str, Any]
     calls: int
     found: Found | None = None
+    samples: tuple[TailSample, ...] = ()
 
     @property
     def cd(self) -> Floats:
@@ -119,15 +126,15 @@ class EcdReport:
         return self.pairs.cd
 
     def group(self, name: Any) -> GroupReport:
-        """Give one group by its value."""
+        """Return one group by its value."""
         return self.groups[self.attribute.code_of(name)]
 
-    def with_search(self, found: Found) -> "EcdReport":
-        """Give the report with what a search found."""
-        return replace(self, found=found)
+    def with_parts(self, **parts: Any) -> "EcdReport":
+        """Return the report with the rows that a search ``found``, or with ``samples``."""
+        return replace(self, **parts)
 
     def frame(self) -> pd.DataFrame:
-        """Give one row per group with every number and its interval."""
+        """Return one row per group with every number and its interval."""
         return pd.DataFrame([self._line(g) for g in self.groups])
 
     def _line(self, g: GroupReport) -> dict[str, Any]:
@@ -143,45 +150,42 @@ class EcdReport:
             ("ecd", gap.get("ecd")),
             *((f"level_{m}_difference", gap.get(m)) for m in e.levels),
         ):
-            value = value or Estimate(float("nan"))
+            value = value or Estimate(NAN)
             line |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
         fit = e.fit
-        line |= {
+        return line | {
             "tail": g.tail,
             "evidence": g.evidence,
             "horizon": g.horizon,
             "k": None if fit is None else fit.k,
-            "threshold": float("nan") if fit is None else float(fit.threshold),
-            "scale": float("nan") if fit is None else float(fit.scale),
-            "shape": float("nan") if fit is None else float(fit.shape),
-            "endpoint": float("nan") if fit is None else float(fit.endpoint()),
+            **{n: NAN if fit is None else float(getattr(fit, n)) for n in LAW},
+            "endpoint": NAN if fit is None else float(fit.endpoint()),
             "largest": e.largest,
             "attained": e.attained,
-            "exact": float("nan") if g.exact is None else g.exact.anywhere,
-            "exact_on_domain": float("nan") if g.exact is None else g.exact.on_domain,
-            "searched": float("nan") if self.found is None else self.found.largest(g.group),
+            "exact": NAN if g.exact is None else g.exact.anywhere,
+            "exact_on_domain": NAN if g.exact is None else g.exact.on_domain,
+            "searched": NAN if self.found is None else self.found.largest(g.group),
             "sentence": g.sentence,
         }
-        return line
 
-    def summary(self) -> dict[str, Any]:
-        """Give the report as plain data; undefined is None."""
-        worst = self.worst.astype(object).where(self.worst.notna(), None)
-        out = {
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data; undefined is None."""
+        content = {
             "attribute": list(self.attribute.names),
-            "groups": [_plain(line) for line in self.frame().to_dict("records")],
-            "worst": [_plain(line) for line in worst.to_dict("records")],
+            "groups": _records(self.frame()),
+            "worst": _records(self.worst),
             "notes": list(self.notes),
             "settings": dict(self.settings),
             "model_calls": self.calls,
         }
         if self.found is not None:
-            out["search"] = {
-                "queries": self.found.queries,
-                "calls": self.found.calls,
-                "found": [_plain(line) for line in self.found.frame().to_dict("records")],
-            }
-        return out
+            content["search"] = self.found.to_dict()
+        if self.samples:
+            content["tail_samples"] = [
+                {"group": g.name, **sample.to_dict()}
+                for g, sample in zip(self.groups, self.samples, strict=True)
+            ]
+        return content
 
     def __repr__(self) -> str:
         parts = [
@@ -195,11 +199,17 @@ class EcdReport:
         return str(shown.to_html()) + str(self.worst.to_html())
 
 
-def _plain(line: Mapping[Any, Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for key, value in line.items():
-        plain = value.item() if isinstance(value, np.generic) else value
-        if isinstance(plain, float) and not np.isfinite(plain):
-            plain = None if plain != plain else str(plain)
-        out[str(key)] = plain if isinstance(plain, str | int | float | bool | None) else str(plain)
-    return out
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as JSON can hold them; what is neither text nor a number is written as text."""
+    rows: list[dict[str, Any]] = plain(frame)
+    return [
+        {
+            name: value if value is None or _is_finite(value) else str(value)
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, float) and np.isfinite(value))

@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._tables import get_column, take
+from isonomy._tables import get_column, plain, take
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute, group_name
-from isonomy.counterfactual.pairs import Pairs, score_pairs
-from isonomy.counterfactual.scores import Scorer
+from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
 from isonomy.errors import InputError
 
 __all__ = ["Found", "seek_tail"]
@@ -56,12 +55,12 @@ class Found:
         return self.pairs.cd
 
     def largest(self, group: Any) -> float:
-        """Give the largest discrimination found for a group; NaN where none was searched."""
+        """Return the largest discrimination found for a group; NaN where none was searched."""
         mine = self.cd[self.pairs.codes == self.pairs.attribute.code_of(group)]
         return float(mine.max()) if mine.size else float("nan")
 
     def frame(self) -> pd.DataFrame:
-        """Give one row per search: where it began, what it found, what it changed."""
+        """Return one row per search: where it began, what it found, what it changed."""
         groups = self.pairs.attribute.groups
         return pd.DataFrame(
             {
@@ -78,6 +77,13 @@ class Found:
                 ],
             }
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the search as plain data."""
+        return {"queries": self.queries, "calls": self.calls, "found": plain(self.frame())}
+
+    def _repr_html_(self) -> str:
+        return self.frame().to_html(index=False)
 
 
 def seek_tail(
@@ -110,7 +116,7 @@ def seek_tail(
     Parameters
     ----------
     model : estimator or callable
-        As in ``counterfactual_discrimination``.
+        As in ``tail``.
     X : table
         The rows to start from.
     sensitive_features
@@ -136,7 +142,7 @@ def seek_tail(
         The source of randomness.
     **where
         ``columns``, ``groups``, ``companions`` and ``against``, as in
-        ``counterfactual_discrimination``.
+        ``tail``.
 
     Returns
     -------
@@ -190,7 +196,7 @@ def seek_tail(
 
 
 def _worst(pairs: Pairs, starts: int) -> Codes:
-    """Give the worst rows of every group; the order of equals is that of the rows."""
+    """Return the worst rows of every group; the order of equals is that of the rows."""
     chosen = []
     for g in range(len(pairs.attribute.groups)):
         mine = np.flatnonzero(pairs.codes == g)

@@ -13,7 +13,7 @@ from isonomy.report.svg import HEIGHT, WIDTH, Scale, axes, svg
 if TYPE_CHECKING:
     from isonomy.counterfactual import EcdReport, GroupReport
 
-__all__ = ["histogram_svg", "levels_svg", "qq_svg", "tail_page"]
+__all__ = ["cell", "histogram_svg", "levels_svg", "qq_svg", "queries", "tail_page"]
 
 Floats = NDArray[np.float64]
 INKS = ("--dot", "--violated", "--within", "--thin", "--undefined", "--soft")
@@ -90,7 +90,9 @@ def levels_svg(report: "EcdReport") -> str | None:
         level = np.asarray(e.fit.return_level(grid))
         band = np.array(
             [
-                e.fit.interval("return_level", horizon=float(m), level=report.settings["level"])
+                e.fit.interval(
+                    "return_level", horizon=float(m), level=report.settings["confidence"]
+                )
                 for m in grid
             ]
         )
@@ -142,11 +144,11 @@ def tail_page(reports: "Sequence[EcdReport]", *, title: str) -> str:
 
     Examples
     --------
-    >>> from isonomy.counterfactual import counterfactual_discrimination
+    >>> from isonomy.counterfactual import tail
     >>> from isonomy.data import make_biased
     >>> from isonomy.data.synthetic import BiasedTruth
     >>> score, X = BiasedTruth().score, make_biased(500).X
-    >>> report = counterfactual_discrimination(score, X, "group", resamples=99)
+    >>> report = tail(score, X, "group", resamples=99)
     >>> "worst individuals" in tail_page([report], title="a model")
     True
     """
@@ -165,8 +167,7 @@ def tail_page(reports: "Sequence[EcdReport]", *, title: str) -> str:
         for r in reports
     ]
     page = environment()
-    page.filters["cell"] = _cell
-    page.filters["queries"] = _queries
+    page.filters |= {"cell": cell, "queries": queries}
     return str(page.get_template("tail.html").render(title=title, sections=sections))
 
 
@@ -242,15 +243,29 @@ def _legend(report: "EcdReport") -> str:
     return "".join(lines)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Write a value of a table for people.
+
+    Examples
+    --------
+    >>> cell(True), cell(0.123456), cell(float("nan"))
+    ('yes', '0.1235', 'missing')
+    """
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    if isinstance(value, float):
-        return "missing" if value != value else f"{value:.4g}"
-    return "missing" if value is None else str(value)
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _queries(value: float) -> str:
+def queries(value: float, none: str = "none") -> str:
+    """Write the number of queries up to which levels may be read.
+
+    Examples
+    --------
+    >>> queries(float("inf")), queries(1200.0)
+    ('unlimited', '1,200')
+    """
     if value != value:
-        return "none"
+        return none
     return "unlimited" if value == float("inf") else f"{value:,.0f}"

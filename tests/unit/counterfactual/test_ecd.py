@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from isonomy.counterfactual import counterfactual_discrimination
+from isonomy.counterfactual import tail
 from isonomy.data import make_biased
 from isonomy.data.synthetic import BiasedTruth
 from isonomy.errors import InputError, UnknownName
@@ -62,9 +62,7 @@ def logistic(people: pd.DataFrame):
 
 
 def test_the_known_tail_of_make_biased(biased) -> None:
-    report = counterfactual_discrimination(
-        TRUTH.score, biased.X, "group", privileged="privileged", k=400
-    )
+    report = tail(TRUTH.score, biased.X, "group", privileged="privileged", k=400)
     assert np.allclose(report.cd, TRUTH.effect(biased.X))
     low = report.group("unprivileged").extremes
     assert low.acd.low < TRUTH.mean_exposure < low.acd.high
@@ -81,14 +79,12 @@ def test_the_known_tail_of_make_biased(biased) -> None:
 def test_at_most_three_calls(people: pd.DataFrame, logistic) -> None:
     for attribute in ("sex", "race", ["sex", "race"]):
         model = Counting(logistic)
-        report = counterfactual_discrimination(
-            model, people, attribute, favorable="yes", resamples=0
-        )
+        report = tail(model, people, attribute, favorable="yes", resamples=0)
         assert model.calls == report.calls <= 3
 
 
 def test_the_exact_maximum_bounds_what_is_observed(people: pd.DataFrame, logistic) -> None:
-    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes")
+    report = tail(logistic, people, "sex", favorable="yes")
     coef = logistic[-1].coef_[0]
     women, men = report.groups
     assert women.exact is not None
@@ -106,7 +102,7 @@ def test_a_level_beyond_the_exact_maximum_is_told() -> None:
     odds = X["skill"] + 1.5 * X["sex"] - 3
     y = (rng.random(800) < 1 / (1 + np.exp(-odds))).astype(int)
     model = LogisticRegression().fit(X, y)
-    report = counterfactual_discrimination(model, X, "sex", resamples=100)
+    report = tail(model, X, "sex", resamples=100)
     men = report.groups[1]
     assert men.exact is not None
     assert men.extremes.levels[2000].high > men.exact.anywhere == 0
@@ -114,7 +110,7 @@ def test_a_level_beyond_the_exact_maximum_is_told() -> None:
 
 
 def test_several_groups_and_intersections(people: pd.DataFrame, logistic) -> None:
-    report = counterfactual_discrimination(
+    report = tail(
         logistic,
         people,
         ["sex", "race"],
@@ -130,7 +126,7 @@ def test_several_groups_and_intersections(people: pd.DataFrame, logistic) -> Non
     # nobody gains by leaving the group that the model scores highest
     best = report.group(("m", "a")).extremes
     assert best.largest < 0
-    one = counterfactual_discrimination(
+    one = tail(
         logistic, people, "race", favorable="yes", groups=["a", "b"], privileged="a", resamples=0
     )
     assert len(one.groups) == 2
@@ -139,10 +135,8 @@ def test_several_groups_and_intersections(people: pd.DataFrame, logistic) -> Non
 
 
 def test_against_one_group(people: pd.DataFrame, logistic) -> None:
-    best = counterfactual_discrimination(logistic, people, "race", favorable="yes", resamples=0)
-    one = counterfactual_discrimination(
-        logistic, people, "race", favorable="yes", against="b", resamples=0
-    )
+    best = tail(logistic, people, "race", favorable="yes", resamples=0)
+    one = tail(logistic, people, "race", favorable="yes", against="b", resamples=0)
     mine = (people["race"] == "c").to_numpy()
     assert (one.cd[mine] <= best.cd[mine] + 1e-12).all()
     assert not np.allclose(one.cd[mine], best.cd[mine])
@@ -150,10 +144,8 @@ def test_against_one_group(people: pd.DataFrame, logistic) -> None:
 
 def test_companions(people: pd.DataFrame, logistic) -> None:
     rules = {"role": {"m": {"wife": "husband"}, "f": {"husband": "wife"}}}
-    alone = counterfactual_discrimination(logistic, people, "sex", favorable="yes", resamples=0)
-    together = counterfactual_discrimination(
-        logistic, people, "sex", favorable="yes", companions=rules, resamples=0
-    )
+    alone = tail(logistic, people, "sex", favorable="yes", resamples=0)
+    together = tail(logistic, people, "sex", favorable="yes", companions=rules, resamples=0)
     single = (people["role"] == "single").to_numpy()
     assert np.allclose(alone.cd[single], together.cd[single])
     assert not np.allclose(alone.cd[~single], together.cd[~single])
@@ -162,7 +154,7 @@ def test_companions(people: pd.DataFrame, logistic) -> None:
 
 
 def test_worst_individuals(people: pd.DataFrame, logistic) -> None:
-    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes", worst=5)
+    report = tail(logistic, people, "sex", favorable="yes", worst=5)
     first = report.worst.iloc[0]
     assert len(report.worst) == 5
     assert first["cd"] == report.cd.max()
@@ -173,7 +165,7 @@ def test_worst_individuals(people: pd.DataFrame, logistic) -> None:
 
 
 def test_flip_rate(people: pd.DataFrame, logistic) -> None:
-    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes")
+    report = tail(logistic, people, "sex", favorable="yes")
     other = people.assign(sex=np.where(people["sex"] == "m", "f", "m"))
     changed = logistic.predict(people) != logistic.predict(other)
     for g in report.groups:
@@ -183,7 +175,7 @@ def test_flip_rate(people: pd.DataFrame, logistic) -> None:
 def test_a_constant_model_gets_a_sentence(people: pd.DataFrame) -> None:
     y = (people["skill"] > 0).astype(int)
     model = DummyClassifier(strategy="prior").fit(people, y)
-    report = counterfactual_discrimination(model, people, "sex")
+    report = tail(model, people, "sex")
     for g in report.groups:
         assert g.extremes.fit is None
         assert g.tail == "none fitted"
@@ -194,7 +186,7 @@ def test_a_stump_gets_a_sentence(people: pd.DataFrame) -> None:
     numbers = people.assign(sex=(people["sex"] == "m") * 1)[["sex", "skill"]]
     y = numbers["sex"] ^ (np.random.default_rng(2).random(len(numbers)) < 0.2)
     model = DecisionTreeClassifier(max_depth=1).fit(numbers, y)
-    report = counterfactual_discrimination(model, numbers, "sex")
+    report = tail(model, numbers, "sex")
     women, men = report.groups
     assert women.extremes.fit is None
     assert "same value" in women.sentence
@@ -204,7 +196,7 @@ def test_a_stump_gets_a_sentence(people: pd.DataFrame) -> None:
 
 
 def test_a_model_that_does_not_use_the_attribute(people: pd.DataFrame) -> None:
-    report = counterfactual_discrimination(
+    report = tail(
         lambda X: 1 / (1 + np.exp(-X["skill"])), people, "sex"
     )  # fmt: skip
     assert all("does not use it" in g.sentence for g in report.groups)
@@ -224,7 +216,7 @@ def test_mitigators_are_asked_as_they_are_used() -> None:
             name, make_model("lr"), privileged=1, favorable=1, sensitive_columns=place
         )
         method.fit(ready.X_train, ready.y_train, sensitive_features={"group": ready.s_train})
-        report = counterfactual_discrimination(
+        report = tail(
             method, ready.X_test, s, columns=place, resamples=0
         )  # fmt: skip
         told = {"sensitive_features": s} if method.needs_sensitive_at_predict else {}
@@ -238,7 +230,7 @@ def test_mitigators_are_asked_as_they_are_used() -> None:
 
 def test_one_row_and_few_rows() -> None:
     X = pd.DataFrame({"s": ["a"] + ["b"] * 60, "z": np.linspace(0, 1, 61)})
-    report = counterfactual_discrimination(
+    report = tail(
         lambda X: 0.3 * X["z"] + 0.2 * X["z"] * (X["s"] == "a"), X, "s"
     )  # fmt: skip
     alone = report.group("a")
@@ -248,16 +240,16 @@ def test_one_row_and_few_rows() -> None:
     assert np.isnan([level.low, level.high]).all()  # one row says nothing of one in 2,000
     assert any("not supported for a" in note for note in report.notes)
     assert report.group("b").extremes.fit is not None
-    json.dumps(report.summary(), allow_nan=False)
+    json.dumps(report.to_dict(), allow_nan=False)
 
 
-def test_frame_summary_and_html(people: pd.DataFrame, logistic) -> None:
-    report = counterfactual_discrimination(logistic, people, "sex", favorable="yes")
+def test_frame_plain_data_and_html(people: pd.DataFrame, logistic) -> None:
+    report = tail(logistic, people, "sex", favorable="yes")
     frame = report.frame()
     assert frame["group"].tolist() == ["f", "m"]
     assert frame["acd"].tolist() == [g.extremes.acd.value for g in report.groups]
     assert {"level_500", "level_500_low", "ecd", "exact", "largest", "tail"} <= set(frame.columns)
-    text = json.dumps(report.summary(), allow_nan=False)
+    text = json.dumps(report.to_dict(), allow_nan=False)
     assert json.loads(text)["groups"][0]["ecd"] == frame["ecd"].iloc[0]
     assert "<table" in report._repr_html_()
     assert "EcdReport('sex'" in repr(report)
@@ -265,20 +257,18 @@ def test_frame_summary_and_html(people: pd.DataFrame, logistic) -> None:
 
 def test_errors(people: pd.DataFrame, logistic) -> None:
     with pytest.raises(UnknownName, match="did you mean 'sex'"):
-        counterfactual_discrimination(logistic, people, "sx", favorable="yes")
+        tail(logistic, people, "sx", favorable="yes")
     with pytest.raises(InputError, match="Some groups must be privileged"):
-        counterfactual_discrimination(
-            logistic, people, "sex", favorable="yes", privileged=["f", "m"]
-        )
+        tail(logistic, people, "sex", favorable="yes", privileged=["f", "m"])
     with pytest.raises(InputError, match="Horizons"):
-        counterfactual_discrimination(logistic, people, "sex", favorable="yes", horizons=[])
+        tail(logistic, people, "sex", favorable="yes", horizons=[])
 
 
 def test_the_label_change_shown_is_that_of_the_group_shown() -> None:
     """A third group turns the decision around, but is not the one that would serve best."""
     X = pd.DataFrame({"race": list("abc") * 20, "skill": np.linspace(0.0, 0.02, 60)})
     shift = {"a": 0.55, "b": 0.7, "c": 0.3}
-    report = counterfactual_discrimination(
+    report = tail(
         lambda X: X["race"].map(shift).to_numpy() + X["skill"].to_numpy(), X, "race", resamples=0,
         worst=60,
     )  # fmt: skip

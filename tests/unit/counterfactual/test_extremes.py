@@ -22,11 +22,11 @@ def draw(n: int, seed: int) -> np.ndarray:
 
 def test_conditional_value_at_risk_by_hand() -> None:
     values = [0.0] * 15 + [1.0, 2.0, 3.0, 4.0, 5.0]
-    assert conditional_value_at_risk(values, alpha=0.9).value == pytest.approx(4.5)
+    assert conditional_value_at_risk(values, quantile=0.9).value == pytest.approx(4.5)
     # three eighths of 20 rows are 7.5: seven whole rows and half of the next
-    assert conditional_value_at_risk(values, alpha=0.625).value == pytest.approx(15 / 7.5)
-    with pytest.raises(InputError, match="alpha"):
-        conditional_value_at_risk(values, alpha=1.0)
+    assert conditional_value_at_risk(values, quantile=0.625).value == pytest.approx(15 / 7.5)
+    with pytest.raises(InputError, match="quantile"):
+        conditional_value_at_risk(values, quantile=1.0)
 
 
 def test_conditional_value_at_risk_interval_covers() -> None:

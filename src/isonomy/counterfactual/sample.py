@@ -1,5 +1,6 @@
 """Tail sample search: rows enough for a tail, as published and as it should be done."""
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from isonomy._tables import stack, take
 from isonomy._validate import unknown_name
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute
-from isonomy.counterfactual.pairs import score_pairs
-from isonomy.counterfactual.scores import Scorer
+from isonomy.counterfactual.pairs import Scorer, score_pairs
 from isonomy.errors import InputError
+from isonomy.generators import make_generator
 from isonomy.tails import cv_test
 
 __all__ = ["PROTOCOLS", "TailSample", "tail_sample_search"]
@@ -73,7 +74,7 @@ class TailSample:
         return int(self.synthetic[order[:k]].sum())
 
     def sentence(self) -> str:
-        """Say what was gathered and what the test made of it."""
+        """Return a sentence on the rows gathered and the verdict of the test."""
         real, made = int((~self.synthetic).sum()), int(self.synthetic.sum())
         verdict = "passes" if self.passed else "fails"
         alone = "pass" if self.passed_real else "fail"
@@ -84,22 +85,27 @@ class TailSample:
             f"the test of an exponential or shorter tail {verdict}, the real rows alone {alone}."
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return how rows were gathered and what the test made of them, as plain data."""
+        return {
+            "protocol": self.protocol,
+            "generator": self.generator,
+            "real": int((~self.synthetic).sum()),
+            "synthetic": int(self.synthetic.sum()),
+            "synthetic_extremes": self.synthetic_extremes(),
+            "passed": self.passed,
+            "passed_real": self.passed_real,
+            "rounds": self.rounds,
+            "stopped": self.stopped,
+            "seconds": self.seconds,
+        }
+
     def frame(self) -> pd.DataFrame:
-        """Give one line that says what was done and what came of it."""
-        return pd.DataFrame(
-            {
-                "protocol": [self.protocol],
-                "generator": [self.generator],
-                "real": [int((~self.synthetic).sum())],
-                "synthetic": [int(self.synthetic.sum())],
-                "synthetic_extremes": [self.synthetic_extremes()],
-                "passed": [self.passed],
-                "passed_real": [self.passed_real],
-                "rounds": [self.rounds],
-                "stopped": [self.stopped],
-                "seconds": [self.seconds],
-            }
-        )
+        """Return the same as one row."""
+        return pd.DataFrame([self.to_dict()])
+
+    def _repr_html_(self) -> str:
+        return self.frame().to_html(index=False)
 
 
 def tail_sample_search(
@@ -136,7 +142,7 @@ def tail_sample_search(
     Parameters
     ----------
     model : estimator or callable
-        As in ``counterfactual_discrimination``.
+        As in ``tail``.
     X : table
         The rows.
     sensitive_features
@@ -196,9 +202,9 @@ def tail_sample_search(
     against = where.pop("against", None)
     attribute, codes = Attribute.learn(X, sensitive_features, outside=scorer.told, **where)
     code = attribute.code_of(group)
-    mine = take(X, np.flatnonzero(codes == code))
-    rng = np.random.default_rng(random_state)
-    maker = _Maker(mine, attribute, code, generator, one_hot, rng)
+    own = take(X, np.flatnonzero(codes == code))
+    domain = Domain(own, one_hot=one_hot, fixed=attribute.columns)
+    rows_like = _RowsLike(own, domain, generator, np.random.default_rng(random_state))
 
     def measure(rows: Any) -> Floats:
         size = rows.shape[0]
@@ -207,35 +213,31 @@ def tail_sample_search(
             against=against,
         ).cd  # fmt: skip
 
-    tables, cd = [mine], measure(mine)
+    tables, cd = [own], measure(own)
     real, rounds, stopped = cd.size, 0, "plan"
-    alone, cv = _test(cd, k_min, k_max, protocol)
-    passed = alone
-    if protocol == "corrected":
-        wanted = max(0, ENOUGH * k_max - real) if synthetic is None else synthetic
-        if wanted:
-            tables.append(maker.rows(wanted))
-            cd = np.concatenate([cd, measure(tables[-1])])
-            rounds = 1
-            passed, cv = _test(cd, k_min, k_max, protocol)
-    else:
-        while not passed and time.monotonic() - start <= timeout:
-            tables.append(maker.rows(m))
-            cd = np.concatenate([cd, measure(tables[-1])])
-            rounds += 1
-            passed, cv = _test(cd, k_min, k_max, protocol)
-        stopped = "passed" if passed else "timeout"
+    passed_real, cv = _test(cd, k_min, k_max, protocol)
+    passed = passed_real
+    published = protocol == "as_published"
+    plan = max(0, ENOUGH * k_max - real) if synthetic is None else synthetic
+    for size in itertools.repeat(m) if published else [plan] * (plan > 0):
+        if published and (passed or time.monotonic() - start > timeout):
+            stopped = "passed" if passed else "timeout"
+            break
+        tables.append(rows_like.draw(size))
+        cd = np.concatenate([cd, measure(tables[-1])])
+        rounds += 1
+        passed, cv = _test(cd, k_min, k_max, protocol)
     return TailSample(
         X=stack(tables),
         cd=cd,
         synthetic=np.arange(cd.size) >= real,
         passed=passed,
-        passed_real=alone,
+        passed_real=passed_real,
         cv=cv,
         rounds=rounds,
         stopped=stopped,
         protocol=protocol,
-        generator=maker.name,
+        generator=rows_like.name,
         seconds=time.monotonic() - start,
     )
 
@@ -250,55 +252,34 @@ def _test(cd: Floats, k_min: int, k_max: int, protocol: str) -> tuple[bool, Floa
     return bool(test.passed), np.asarray(test.cv)
 
 
-class _Maker:
-    """Generates rows of one group inside the domain of its rows."""
+class _RowsLike:
+    """Draws rows of one group inside the domain of its rows."""
 
-    def __init__(
-        self,
-        mine: Any,
-        attribute: Attribute,
-        code: int,
-        generator: Any,
-        one_hot: Any,
-        rng: np.random.Generator,
-    ) -> None:
-        self.mine, self.attribute, self.code, self.rng = mine, attribute, code, rng
-        self.domain = Domain(mine, one_hot=one_hot, fixed=attribute.columns)
-        self.generator = generator
+    def __init__(self, own: Any, domain: Domain, generator: Any, rng: np.random.Generator) -> None:
+        self.own, self.domain, self.generator, self.rng = own, domain, generator, rng
         self.name = generator if isinstance(generator, str) else type(generator).__name__
-        self.fitted: Any = None
+        self.fitted = False
 
-    def rows(self, count: int) -> Any:
-        """Generate rows; the generator learns when the first are asked for."""
-        names = [f"c{j}" for j in range(len(self.domain.coordinates))]
-        if self.fitted is None:
-            self.fitted = self._learn(names)
-        drawn = self.fitted.sample(count, self.rng)
-        points = np.array(drawn[names], dtype=np.float64)
+    def draw(self, count: int) -> Any:
+        """Draw rows; the generator learns when the first are asked for."""
+        if not self.fitted:
+            self._fit()
+        drawn = self.generator.sample(count, self.rng)
+        points = np.array(drawn, dtype=np.float64)
         for j in range(points.shape[1]):
             points[:, j] = self.domain.clip(j, points[:, j])
-        like = take(self.mine, np.zeros(count, dtype=np.intp))
-        return self.domain.decode(points, like)
+        return self.domain.decode(points, take(self.own, np.zeros(count, dtype=np.intp)))
 
-    def _learn(self, names: list[str]) -> Any:
-        found = self.generator
-        if isinstance(found, str):
-            from isonomy.generators.base import make_generator
-
-            found = make_generator(found)
-        points = pd.DataFrame(self.domain.encode(self.mine), columns=names)
-        discrete = [
-            n
-            for n, c in zip(names, self.domain.coordinates, strict=True)
-            if c.kind == "values"
-        ]  # fmt: skip
-        points = points.dropna()
-        points[discrete] = points[discrete].astype(np.int64)
-        for name, c in zip(names, self.domain.coordinates, strict=True):
-            if c.kind == "integer":
-                points[name] = points[name].astype(np.int64)
+    def _fit(self) -> None:
+        if isinstance(self.generator, str):
+            self.generator = make_generator(self.generator)
+        kinds = {f"c{j}": c.kind for j, c in enumerate(self.domain.coordinates)}
+        points = pd.DataFrame(self.domain.encode(self.own), columns=list(kinds)).dropna()
         if points.empty:
             raise InputError(
                 "A generator must have rows without missing numbers to learn from; there are none."
             )
-        return found.fit(points, discrete=discrete) or found
+        points = points.astype({n: np.int64 for n, kind in kinds.items() if kind != "number"})
+        discrete = [name for name, kind in kinds.items() if kind == "values"]
+        self.generator = self.generator.fit(points, discrete=discrete) or self.generator
+        self.fitted = True
