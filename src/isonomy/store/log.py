@@ -52,11 +52,11 @@ _NAME = re.compile(r"^(\d{8})(?:-(\d{8}))?\.(log|parquet)$")
 # ---- the header ---------------------------------------------------------------------------------
 
 
-def check_name(folder: Path, held: str, given: str) -> None:
-    """Raise unless a store belongs to the study that was given."""
-    if held != given:
+def check_name(folder: Path, stored: str, study: str) -> None:
+    """Raise unless a store belongs to a study."""
+    if stored != study:
         raise InputError(
-            f"A store holds one study; {str(folder)!r} holds {held!r}, not {given!r}: "
+            f"A store holds one study; {str(folder)!r} holds {stored!r}, not {study!r}: "
             "choose another folder."
         )
 
@@ -176,7 +176,7 @@ def shard_paths(parts: list[Part]) -> list[Path]:
 
 
 def put_in_force(partial: Path, name: str) -> None:
-    """Give a finished shard its name, and delete what it covers."""
+    """Rename a finished shard, and delete what it covers."""
     _replace(partial, partial.with_name(name))
     for part in list_parts(partial.parent)[1]:
         part.path.unlink(missing_ok=True)

@@ -233,8 +233,8 @@ def wide(frame: pd.DataFrame, metrics: Sequence[str] | None = None) -> pd.DataFr
     source = {m: m if m in present else m.strip("|") for m in wanted}
     absent = [m for m in wanted if source[m] not in present]
     if absent:
-        held = f"it holds {listed(present, most=20)}" if present else "it holds no run that is ok"
-        raise InputError(f"The frame must hold the metric {listed(absent)}; {held}.")
+        holds = f"it holds {listed(present, most=20)}" if present else "it holds no run that is ok"
+        raise InputError(f"The frame must hold the metric {listed(absent)}; {holds}.")
     frame = frame[frame["metric"].isin([*source.values()]).to_numpy()]
     # a mean over runs comes before the runs
     frame = frame.assign(repeat=frame["repeat"].fillna(-1).astype(np.int64))

@@ -145,11 +145,11 @@ class Store:
             ``dataset``, ``attributes``, ``model``, ``mitigator``, ``repeat`` and ``key``.
         """
         names = [name for name in planned.columns if name != "key"]
-        held = self.views.query(
-            f"select {', '.join(names)}, key as held from live where repeat is not null"
+        stored = self.views.query(
+            f"select {', '.join(names)}, key as stored from live where repeat is not null"
         )
-        both = planned.merge(held.df(), on=names)
-        other = both[both["key"] != both["held"]]
+        both = planned.merge(stored.df(), on=names)
+        other = both[both["key"] != both["stored"]]
         if len(other):
             one = other.iloc[0]
             raise InputError(
@@ -193,8 +193,10 @@ class Store:
         """Yield the records, with their joint counts, in the order of :meth:`frame`."""
         names = [*FIELDS, *self.metrics]
         columns = ", ".join(map(sql_name, names))
-        found = self.views.query(f"select {columns} from live {_condition(where)} order by {ORDER}")
-        while rows := found.fetchmany(_MANY):
+        answer = self.views.query(
+            f"select {columns} from live {_condition(where)} order by {ORDER}"
+        )
+        while rows := answer.fetchmany(_MANY):
             for row in rows:
                 yield decode(dict(zip(names, row, strict=True)))
 

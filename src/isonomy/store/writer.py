@@ -204,8 +204,8 @@ class Writer:
             own = f"select key from {sql_files(shards)} where status = 'ok'"
             new = f"{new} where key not in ({own})"
         views.query(_copy(new, partial))
-        found = self._connection.execute(f"select count(*), max(seq) from {sql_files([partial])}")
-        count, last = found.fetchall()[0]
+        added = f"select count(*), max(seq) from {sql_files([partial])}"
+        count, last = self._connection.execute(added).fetchall()[0]
         if not count:
             partial.unlink()
             return 0
@@ -270,7 +270,7 @@ def _score_shard(
             scores.append(runs[["seq", "gained"]].assign(**values))
     if not scores:
         return 0
-    held = shard_metrics(connection, [shard])
+    present = shard_metrics(connection, [shard])
     replaced, added = ["list_concat(measured, coalesce(gained, [])) as measured"], []
     for metric in metrics:
         name = sql_name(metric.name)
@@ -278,7 +278,7 @@ def _score_shard(
             f"case when list_contains(gained, {sql_text(metric.name)}) "
             f"and not isnan(scored.{name}) then scored.{name} end"
         )
-        if metric.name in held:
+        if metric.name in present:
             replaced.append(f"coalesce(shard.{name}, {value}) as {name}")
         else:
             added.append(f", {value} as {name}")

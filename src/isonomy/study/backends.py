@@ -152,17 +152,17 @@ def _stream(
         for handle in completed(running):
             item, losses = running.pop(handle)
             try:
-                found = result(handle)
+                outcome = result(handle)
             except InputError:
                 raise
             except lost:
                 if losses < 2:
                     running[submit(guard.alone(), item)] = (item, losses + 1)
                     continue
-                found = lost_twice("the worker was lost")
+                outcome = lost_twice("the worker was lost")
             except Exception as error:
-                found = Failure("failed", describe(error))
-            yield item, found
+                outcome = Failure("failed", describe(error))
+            yield item, outcome
 
 
 @BACKENDS.register("serial")
@@ -246,7 +246,7 @@ class Dask(Backend):
                     client.wait_for_workers(1, timeout=self.patience)
                 except TimeoutError:
                     raise InputError(
-                        f"The Dask cluster at {self.scheduler!r} must have workers; none came in "
+                        f"The Dask cluster at {self.scheduler!r} must have workers; none joined in "
                         f"{self.patience} s: start some with `dask worker {self.scheduler}`."
                     ) from None
                 yield client

@@ -347,9 +347,9 @@ def _serve() -> None:
     questions = sys.stdin.buffer
     _watch_parent()
     with contextlib.suppress(EOFError):
-        given = pickle.load(questions)
+        function = pickle.load(questions)
         try:
-            work = pickle.loads(given)
+            work = pickle.loads(function)
         except Exception as error:  # reported like any other failure of a trial
             broken = error
 

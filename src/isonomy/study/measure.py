@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 def count_metrics() -> tuple[str, ...]:
-    """Name every metric of counts, with the variants in which 0 / 0 is counted as 0.
+    """Return the names of every metric of counts, with the variants in which 0 / 0 is counted as 0.
 
     Examples
     --------
@@ -41,14 +41,14 @@ def count_metrics() -> tuple[str, ...]:
 
 
 def tested(counts: JointCounts, attributes: str) -> Counts:
-    """Give the counts of the mitigated predictions by the attribute under test."""
+    """Return the counts of the mitigated predictions by the attribute under test."""
     return counts.method.select(*attributes.split("+"))
 
 
 def measure_counts(
     joint: Sequence[JointCounts], attributes: str, metrics: Iterable[str] | None = None
 ) -> list[dict[str, float]]:
-    """Compute metrics of counts for many records in one go.
+    """Compute metrics of counts for many records at once.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def measure_counts(
     values: dict[str, Floats] = {}
     with np.errstate(all="ignore"):
         for name in names:
-            found = np.asarray(get_metric(name)(together), dtype=np.float64)
-            if found.shape == together.shape:  # a value per data set, not one per group
-                values[name] = found
+            value = np.asarray(get_metric(name)(together), dtype=np.float64)
+            if value.shape == together.shape:  # one per data set, not one per group
+                values[name] = value
     return [{name: float(v[i]) for name, v in values.items()} for i in range(len(joint))]
 
 
@@ -107,7 +107,7 @@ def measure_rows(
 
 
 def why_undefined(metrics: dict[str, float], counts: JointCounts, attributes: str) -> str:
-    """Say in one line why values of a record are undefined; empty where all are defined."""
+    """Return in one line why values of a record are undefined; empty where all are defined."""
     missing = [get_metric(name) for name, value in metrics.items() if np.isnan(value)]
     if not missing:
         return ""
@@ -150,9 +150,9 @@ def measure_mutation(
         parts = [(counts, list(names))]
     drawn: dict[str, Floats] = {}
     with np.errstate(all="ignore"):
-        for held, wanted in parts:
+        for part, wanted in parts:
             drawn |= mutation_values(
-                held,
+                part,
                 wanted,
                 strategy=label,
                 repetitions=repetitions,
@@ -172,5 +172,5 @@ def _has_size(metric: Metric) -> bool:
 
 
 def without_weights(counts: Counts) -> Counts:
-    """Give the counts of rows alone."""
+    """Return the counts without weights."""
     return replace(counts, w=None, w2=None)

@@ -80,19 +80,19 @@ def keys(study: Study, trial: Trial) -> dict[str, tuple[str, str]]:
     Examples
     --------
     >>> study = Study("demo", ["german/sex"], ["lr"], ["unmitigated", "reweighing"])
-    >>> found = keys(study, Trial("german", "sex", 0))
-    >>> [*found.values()]
+    >>> named = keys(study, Trial("german", "sex", 0))
+    >>> [*named.values()]
     [('lr', 'unmitigated'), ('lr', 'reweighing')]
-    >>> found.keys() == keys(study.with_(repeats=9, name="other"), Trial("german", "sex", 0)).keys()
+    >>> named.keys() == keys(study.with_(repeats=9, name="other"), Trial("german", "sex", 0)).keys()
     True
     """
-    found: dict[str, tuple[str, str]] = {}
+    named: dict[str, tuple[str, str]] = {}
     for model, method in study.rows(trial.task):
         frozen = _frozen(study, trial, model, method)
         for label in method.labels:
             text = json.dumps([*frozen, label], sort_keys=True, default=str)
-            found[hashlib.sha256(text.encode()).hexdigest()[:32]] = (model, label)
-    return found
+            named[hashlib.sha256(text.encode()).hexdigest()[:32]] = (model, label)
+    return named
 
 
 def recipe_of(study: Study, model: str) -> str:

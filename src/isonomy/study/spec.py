@@ -109,9 +109,9 @@ class Method:
             object.__setattr__(self, "label", self.mitigator)
         pairs = self.options.items() if isinstance(self.options, Mapping) else self.options
         object.__setattr__(self, "options", tuple((k, _frozen(v)) for k, v in pairs))
-        name, given = parse_name(self.mitigator)
+        name, parameters = parse_name(self.mitigator)
         if name == MUTATION:
-            for key in given:
+            for key in parameters:
                 if key not in _MUTATION:
                     raise unknown_name(f"parameter of {MUTATION}", key, list(_MUTATION))
             return

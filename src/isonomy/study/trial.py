@@ -178,7 +178,7 @@ class _Run:
     def _mitigated(self, model: str, method: Method) -> _Result:
         workbench = self._workbench(method)
         base = workbench.base(model)
-        given, tails = (
+        outputs, tails = (
             run_with_tails(workbench, method, model)
             if self.study.tails
             else (workbench.run(method, model), {})
@@ -186,9 +186,9 @@ class _Run:
         record = replace(
             self.blank[model, method.label],
             rows=workbench.rows,
-            counts=workbench.count(base.labels, given.labels),
+            counts=workbench.count(base.labels, outputs.labels),
         )
-        return _Result(record, workbench, given, tails)
+        return _Result(record, workbench, outputs, tails)
 
     def _mutated(self, model: str, method: Method, labels: list[str]) -> list[_Result]:
         workbench, how = self._workbench(method), method.mutation
@@ -228,13 +228,13 @@ class _Run:
         joint = [r.record.counts for r in open_ if r.record.counts is not None]
         of_counts = measure_counts(joint, self.trial.attributes)
         for result, metrics in zip(open_, of_counts, strict=True):
-            workbench, given, counts = result.workbench, result.outputs, result.record.counts
+            workbench, outputs, counts = result.workbench, result.outputs, result.record.counts
             assert workbench is not None
-            assert given is not None
+            assert outputs is not None
             assert counts is not None
             near = workbench.near() if 5 <= len(workbench.y_test) <= MOST_NEIGHBOURS else None
             metrics |= measure_rows(
-                workbench.y_test, given.labels, given.scores, near, workbench.w_test
+                workbench.y_test, outputs.labels, outputs.scores, near, workbench.w_test
             )
             reason = why_undefined(metrics, counts, self.trial.attributes)
             metrics |= result.tails

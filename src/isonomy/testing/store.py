@@ -21,7 +21,7 @@ def check_store(store: Store | str | Path) -> None:
     Parameters
     ----------
     store : Store or path
-        It is only read; what tests a writer is done to a copy.
+        It is only read; a writer is tested on a copy.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def _has_each_run_once(store: Store) -> None:
     assert (runs["study"] == store.name).all()
 
 
-def _says_why(store: Store) -> None:
+def _gives_reasons(store: Store) -> None:
     runs = store.runs("status <> 'ok'")
     assert (runs["reason"] != "").all(), "a run that is not ok has a reason"
 
@@ -51,8 +51,8 @@ def _views_agree(store: Store) -> None:
     frame = check_frame(store.frame())
     columns = [*COLUMNS[:-3], "status", "reason"]
 
-    def plain(given: pd.DataFrame) -> pd.DataFrame:
-        text = given[[*columns, "value"]].astype(dict.fromkeys(columns, "string"))
+    def plain(results: pd.DataFrame) -> pd.DataFrame:
+        text = results[[*columns, "value"]].astype(dict.fromkeys(columns, "string"))
         return text.sort_values(columns, ignore_index=True)
 
     for other in (records_frame(store.records()), check_frame(store.query("from results"))):
@@ -64,10 +64,10 @@ def _metrics_follow_from_counts(store: Store) -> None:
     for record in store.records("status = 'ok' and not starts_with(mitigator, 'mutation(')"):
         if record.counts is None:
             continue
-        mine = {name: value for name, value in record.metrics.items() if name in known}
-        found = measure_counts([record.counts], record.attributes, mine)[0]
-        for name, value in found.items():
-            np.testing.assert_allclose(value, mine[name], rtol=1e-9, atol=1e-12, err_msg=name)
+        stored = {name: value for name, value in record.metrics.items() if name in known}
+        computed = measure_counts([record.counts], record.attributes, stored)[0]
+        for name, value in computed.items():
+            np.testing.assert_allclose(value, stored[name], rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def _survives_a_kill(store: Store) -> None:
@@ -80,7 +80,7 @@ def _survives_a_kill(store: Store) -> None:
         for log in (copy / "parts").glob("*.log"):
             with log.open("ab") as file:
                 file.write(b"0123abcd [half a ba")
-        assert Store.open(copy).keys() == before, "a batch cut short is left out"
+        assert Store.open(copy).keys() == before, "a batch cut short is ignored"
         with Store.open(copy).writer() as writer:
             writer.compact(everything=True)
         assert Store.open(copy).keys() == before
@@ -91,7 +91,7 @@ STORE_CHECKS: dict[str, Callable[[Store], None]] = {
     check.__name__.strip("_"): check
     for check in (
         _has_each_run_once,
-        _says_why,
+        _gives_reasons,
         _views_agree,
         _metrics_follow_from_counts,
         _survives_a_kill,

@@ -237,5 +237,5 @@ def test_a_dask_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
     ):
         stream = make_backend("dask", scheduler=cluster.scheduler_address).run(list, [1])
-        with pytest.raises(InputError, match="must have workers; none came in 1 s"):
+        with pytest.raises(InputError, match="must have workers; none joined in 1 s"):
             next(stream)
