@@ -35,7 +35,7 @@ def metrics(text: str) -> dict[tuple[str, str | None], dict]:
 
 
 def test_three_kinds_of_file_and_counts_agree(folder: Path) -> None:
-    options = [*COLUMNS, "--sensitive", "sex", "--attribute", "race", "--privileged", "sex=M"]
+    options = [*COLUMNS, "--sensitive", "sex", "--sensitive", "race", "--privileged", "sex=M"]
     results = {}
     for name, more in (("p.csv", []), ("p.parquet", []), ("p.duckdb", ["--table", "preds"])):
         done = run("audit", name, *options, *more, "--json", "-", cwd=folder)
@@ -160,7 +160,7 @@ def test_age_in_bands(folder: Path) -> None:
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--threshold", "spd"], "METRIC=NUMBER"),
         (["p.csv", *COLUMNS, "--sensitive", "age", "--bins", "age=young"], "CUT,CUT"),
         (["--counts", "p.csv", "--sensitive", "sex"], "y_true, y_pred and n"),
-        (["p.csv", *COLUMNS, "--sensitive", "sex", "--level", "95"], "between 0 and 1"),
+        (["p.csv", *COLUMNS, "--sensitive", "sex", "--confidence", "95"], "between 0 and 1"),
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--score", "race"], "Scores must be numbers"),
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--weight", "race"], "must hold numbers"),
         (["p.csv", *COLUMNS, "--sensitive", "sex", "--bins", "sex=1,2"], "must hold numbers"),

@@ -5,14 +5,36 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
-from isonomy.cli.options import Html, Json
+from isonomy.cli.options import (
+    Bins,
+    Confidence,
+    FailOn,
+    Favorable,
+    Html,
+    Json,
+    Label,
+    Metric,
+    Prediction,
+    Privileged,
+    Quiet,
+    Resamples,
+    Score,
+    Seed,
+    Sensitive,
+    Table,
+    Threshold,
+    Weight,
+    parse_bins,
+    parse_numbers,
+    parse_pairs,
+)
 from isonomy.cli.output import (
     check_writable,
     console,
     interval,
+    make_table,
     messages,
     number,
-    value_pairs,
     write_json,
     write_page,
 )
@@ -25,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-COLOURS = {
+COLORS = {
     "within": "green",
     "violated": "bold red",
     "insufficient evidence": "yellow",
@@ -40,174 +62,120 @@ def register(app: typer.Typer) -> None:
 
 def audit_command(
     file: str = typer.Argument(
-        ..., help="A Parquet, CSV or DuckDB file; a table's name with --print-sql."
+        ..., help="A Parquet, CSV or DuckDB file; the name of a table with --print-sql."
     ),
-    label: str = typer.Option("y_true", "--label", help="Column of the true labels."),
-    prediction: str = typer.Option("y_pred", "--prediction", help="Column of the predictions."),
-    sensitive: list[str] = typer.Option(
-        [], "--sensitive", "--attribute", help="Column of a protected attribute; may be repeated."
-    ),
-    score: str | None = typer.Option(
-        None, "--score", help="Column with the probability of the favourable outcome."
-    ),
-    privileged: list[str] = typer.Option(
-        [], "--privileged", help="ATTRIBUTE=VALUE of the group to compare with; may be repeated."
-    ),
-    favorable: list[str] = typer.Option(
-        [], "--favorable", "--favourable", help="The label that is good to get; may be repeated."
-    ),
+    label: Label = "y_true",
+    prediction: Prediction = "y_pred",
+    sensitive: Sensitive = [],
+    score: Score = None,
+    privileged: Privileged = [],
+    favorable: Favorable = [],
     intersections: bool = typer.Option(
         False, "--intersections", help="Audit the intersections of all attributes too."
     ),
-    weight: str | None = typer.Option(None, "--weight", help="Column of weights."),
-    table: str | None = typer.Option(None, "--table", help="Table of a DuckDB file."),
-    bins: list[str] = typer.Option(
-        [], "--bins", help="ATTRIBUTE=CUT,CUT,...: cut a number such as age into bands."
-    ),
-    metric: list[str] = typer.Option(
-        [], "--metric", help="Group metric to judge (see `isonomy metrics`); may be repeated."
-    ),
-    threshold: list[str] = typer.Option(
-        [],
-        "--threshold",
-        help="METRIC=NUMBER, or difference=NUMBER / ratio=NUMBER for all of a kind.",
-    ),
-    level: float = typer.Option(0.95, "--level", help="Confidence level of the intervals."),
-    resamples: int = typer.Option(2000, "--resamples", help="Bootstrap resamples."),
-    seed: int = typer.Option(0, "--seed", help="Seed of the resamples."),
-    fail_on: list[str] = typer.Option(
-        [], "--fail-on", help="Exit with 1 when this metric (or 'any') violates its threshold."
-    ),
+    weight: Weight = None,
+    table: Table = None,
+    bins: Bins = [],
+    metric: Metric = [],
+    threshold: Threshold = [],
+    confidence: Confidence = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+    fail_on: FailOn = [],
     counts: bool = typer.Option(
-        False, "--counts", help="FILE holds counts, as the query of --print-sql gives them."
+        False, "--counts", help="FILE holds counts: the result of the query of --print-sql."
     ),
     print_sql: bool = typer.Option(
         False, "--print-sql", help="Print the one GROUP BY to run in a warehouse, and stop."
     ),
     json_file: Json = None,
     html_file: Html = None,
+    quiet: Quiet = False,
 ) -> None:
     """Audit predictions: rates by group, gaps with intervals, and a verdict on each.
 
-    Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: something is wrong
-    with what was given.
+    --threshold METRIC=NUMBER sets one metric's threshold; difference=NUMBER and ratio=NUMBER set
+    those of all differences and ratios. --fail-on takes metrics, or any.
+
+    Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
     if not sensitive and not counts:
         raise InputError(
             "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
         )
-    for attribute in _cuts(bins):
-        if attribute not in sensitive:
-            raise InputError(
-                f"Bands must be of a protected attribute; {attribute!r} is not one: add "
-                f"--sensitive {attribute}."
-            )
+    cuts = parse_bins(bins, sensitive)
+    refused = {"--score": score, "--weight": weight, "--bins": bins}
+    for mode, active, options in (
+        ("--print-sql", print_sql, ["--score"]),
+        ("--counts", counts, list(refused)),
+    ):
+        for option in options if active else ():
+            if refused[option]:
+                raise InputError(f"{option} needs rows; leave it out with {mode}.")
     if print_sql:
-        typer.echo(_query(file, label, prediction, sensitive, score, weight, _cuts(bins)))
+        from isonomy._files import sql_name
+        from isonomy.metrics.query import group_query
+
+        source = ".".join(sql_name(part) for part in file.split("."))
+        query = group_query(source, label or "y_true", prediction, sensitive, weight, cuts)
+        typer.echo(f"{query};")
         return
     check_writable(json_file)
     check_writable(html_file, option="--html")
     if json_file and json_file == html_file:
         raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
-    if seed < 0:
-        raise InputError(f"--seed must be 0 or more; got {seed}.")
     from isonomy.audit import audit_counts, audit_file
     from isonomy.metrics import Counts, get_metric
     from isonomy.metrics.query import read_counts
 
     gates = [get_metric(m).name for m in fail_on if m != "any"]
-    options: dict[str, Any] = {
+    judging: dict[str, Any] = {
         "intersections": intersections,
         "metrics": metric or None,
-        "thresholds": _numbers(threshold),
-        "level": level,
+        "thresholds": {k: v[-1] for k, v in parse_numbers(threshold, "--threshold").items()},
+        "level": confidence,
         "resamples": resamples,
         "random_state": seed,
     }
-    named: dict[str, Any] = {
+    groups: dict[str, Any] = {
         "favorable": favorable or None,
-        "privileged": value_pairs(privileged, "--privileged") or None,
+        "privileged": parse_pairs(privileged, "--privileged") or None,
     }
     with messages().status(f"counting {escape(file)} ..."):
         if counts:
-            for option, given in (("--score", score), ("--weight", weight), ("--bins", bins)):
-                if given:
-                    raise InputError(f"{option} needs rows; leave it out with --counts.")
             cells = read_counts(file, sensitive, table)
-            found = audit_counts(Counts.from_cells(cells, **named), **options)
+            result = audit_counts(Counts.from_cells(cells, **groups), **judging)
         else:
-            found = audit_file(
+            result = audit_file(
                 file,
-                label=label,
+                label=label or "y_true",
                 prediction=prediction,
                 sensitive_features=sensitive,
                 score=score,
                 weight=weight,
                 table=table,
-                bins=_cuts(bins),
-                **named,
-                **options,
+                bins=cuts,
+                **groups,
+                **judging,
             )
     # looked up before anything is shown: a gate that cannot close is a usage error
-    violated = found.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
+    violated = result.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
     screen = console()
-    show(found, screen, file)
+    show(result, screen, file)
     if json_file:
-        write_json(json_file, {"file": file, **found.to_dict()})
+        write_json(json_file, {"file": file, **result.to_dict()})
     if html_file:
         from isonomy.report.html import audit_page
 
-        write_page(html_file, audit_page(found, title=file))
+        write_page(html_file, audit_page(result, title=file))
         screen.print(f"Report: {html_file}", markup=False, soft_wrap=True)
     if violated:
         names = ", ".join(
-            f"{f.name} ({f.comparison if f in found.comparisons else f.attribute})"
+            f"{f.name} ({f.comparison if f in result.comparisons else f.attribute})"
             for f in violated
         )
-        messages().print(f"isonomy: thresholds violated: {names}", soft_wrap=True, markup=False)
+        typer.echo(f"isonomy: thresholds violated: {names}", err=True)
         raise typer.Exit(1)
-
-
-def _query(
-    table: str,
-    label: str,
-    prediction: str,
-    sensitive: list[str],
-    score: str | None,
-    weight: str | None,
-    bins: dict[str, list[float]],
-) -> str:
-    from isonomy._files import sql_name
-    from isonomy.metrics.query import group_query
-
-    if score:
-        raise InputError("--score needs rows; leave it out with --print-sql.")
-    source = ".".join(sql_name(part) for part in table.split("."))
-    return group_query(source, label, prediction, sensitive, weight, bins) + ";"
-
-
-def _cuts(given: list[str]) -> dict[str, list[float]]:
-    out = {}
-    for text in given:
-        attribute, _, cuts = text.partition("=")
-        try:
-            out[attribute] = [float(cut) for cut in cuts.split(",")]
-        except ValueError:
-            raise InputError(f"--bins must be ATTRIBUTE=CUT,CUT,...; got {text!r}.") from None
-    return out
-
-
-def _numbers(given: list[str]) -> dict[str, float]:
-    out = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        try:
-            out[name] = float(value)
-        except ValueError:
-            sign = ""
-        if not sign:
-            raise InputError(f"--threshold must be METRIC=NUMBER; got {text!r}.")
-    return out
 
 
 # ---------------------------------------------------------------------- the screen
@@ -215,18 +183,16 @@ def _numbers(given: list[str]) -> dict[str, float]:
 
 def show(found: "Audit", screen: "Console", title: str) -> None:
     """Print an audit as tables."""
-    from rich.table import Table
-
     counts = found.counts
     screen.print(
         f"\n[bold]Audit of {escape(title)}[/bold]  {int(counts.n.sum()):,} rows"
-        f"{', weighted' if counts.weighted else ''}; favourable: "
+        f"{', weighted' if counts.weighted else ''}; favorable: "
         f"{escape(', '.join(str(v) for v in counts.favorable))}; "
         f"{found.settings['level']:.0%} intervals from {found.settings['resamples']:,} resamples\n"
     )
-    overall = Table(title="Overall", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for heading in ("metric", "value", "interval"):
-        overall.add_column(heading, justify="left" if heading == "metric" else "right")
+    overall = make_table(
+        "metric", "value", "interval", title="Overall", right=["value", "interval"]
+    )
     for f in found.metrics:
         if f.attribute is None:
             overall.add_row(f.name, number(f.value), interval(f.low, f.high))
@@ -329,8 +295,8 @@ def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = 
         table.add_column("because")
     for f in rows:
         verdict = f.verdict or ""
-        colour = COLOURS.get(verdict, "default")
-        shown = f"[{colour}]{verdict}[/{colour}]" if verdict else ""
+        color = COLORS.get(verdict, "default")
+        shown = f"[{color}]{verdict}[/{color}]" if verdict else ""
         if verdict == "undefined" and not wide:
             shown += f" [dim]({escape(f.reason or '')})[/dim]"
         table.add_row(
@@ -344,6 +310,6 @@ def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = 
 
 
 def _summary(found: "Audit") -> str:
-    tally = {v: sum(f.verdict == v for f in found.metrics) for v in COLOURS}
-    words = [f"[{COLOURS[v]}]{n} {v}[/{COLOURS[v]}]" for v, n in tally.items() if n]
+    tally = {v: sum(f.verdict == v for f in found.metrics) for v in COLORS}
+    words = [f"[{COLORS[v]}]{n} {v}[/{COLORS[v]}]" for v, n in tally.items() if n]
     return f"\nVerdicts: {', '.join(words) or 'none'}."

@@ -4,8 +4,8 @@ from typing import Any
 
 import typer
 
-from isonomy.cli.options import Json
-from isonomy.cli.output import console, write_json
+from isonomy.cli.options import Json, Quiet
+from isonomy.cli.output import check_writable, console, make_table, write_json
 
 __all__ = ["register"]
 
@@ -18,33 +18,31 @@ def register(app: typer.Typer) -> None:
 def metrics_command(
     name: str | None = typer.Argument(None, help="A metric to explain; all are listed without."),
     json_file: Json = None,
+    quiet: Quiet = False,
 ) -> None:
     """List the metrics, or explain one: formula, sign, range, when not to use it."""
     from rich.markup import escape
-    from rich.table import Table
 
     from isonomy.metrics import METRICS, get_metric
 
+    check_writable(json_file)
     chosen = [get_metric(name)] if name else list(METRICS.values())
     screen = console()
     if json_file:
         write_json(json_file, {"metrics": [describe(m) for m in chosen]})
     if name:
         facts = describe(chosen[0])
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        table.add_column(style="bold", no_wrap=True)
-        table.add_column()
+        table = make_table()
         for key, value in facts.items():
             if value not in (None, "", {}, []):
                 table.add_row(key, _written(value))
         screen.print(table)
         return
     for kind in ("performance", "group", "individual"):
-        table = Table(title=f"{kind} metrics", title_justify="left", box=None, padding=(0, 2, 0, 0))
         wide = screen.width >= 140  # formulas are long: below, each stands under its name
         first = "name" if wide else "name, and formula"
-        for heading in (first, "short", "best", "needs", *(["formula"] if wide else [])):
-            table.add_column(heading, no_wrap=wide and heading == "name")
+        headings = (first, "short", "best", "needs", *(["formula"] if wide else []))
+        table = make_table(*headings, title=f"{kind} metrics", fixed=["name"])
         for m in chosen:
             if m.kind == kind:
                 formula = escape(m.formula)
@@ -56,7 +54,7 @@ def metrics_command(
 
 
 def describe(metric: Any) -> dict[str, Any]:
-    """Give what a metric says about itself."""
+    """Return what a metric says about itself."""
     low, high = metric.bounds
     return {
         "name": metric.name,

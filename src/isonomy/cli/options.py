@@ -67,6 +67,12 @@ def _values(texts: list[str]) -> list[str]:
     ]
 
 
+def _not_negative(seed: int) -> int:
+    if seed < 0:
+        raise InputError(f"--seed must be 0 or more; got {seed}.")
+    return seed
+
+
 # Input: a file, what its columns mean, and which rows and groups.
 File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or DuckDB file.")]
 Folder = Annotated[
@@ -146,7 +152,9 @@ Confidence = Annotated[
     float, typer.Option("--confidence", help="Confidence level of the intervals.")
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="Significance level of the tests.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is random.")]
+Seed = Annotated[
+    int, typer.Option("--seed", callback=_not_negative, help="Seed of everything that is random.")
+]
 
 # How it is run.
 Backend = Annotated[str, typer.Option("--backend", help="serial, loky, dask or ray.")]
@@ -193,6 +201,13 @@ Html = Annotated[
 Digits = Annotated[int | None, typer.Option("--digits", min=0, help="Number of decimals.")]
 
 
+_FORMS = {
+    "--bins": "ATTRIBUTE=CUT,CUT,...",
+    "--privileged": "ATTRIBUTE=VALUE",
+    "--threshold": "METRIC=NUMBER",
+}
+
+
 def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:
     """Return the values of ``NAME=VALUE[,VALUE...]`` options by name.
 
@@ -208,7 +223,7 @@ def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:
         name, value = (before, after) if sign else (name, text)
         value = value.strip("'\"") if value[:1] in ("'", '"') else value
         if not name:
-            raise InputError(f"{option} must be NAME=VALUE; got {text!r}.")
+            raise InputError(f"{option} must be {_FORMS.get(option, 'NAME=VALUE')}; got {text!r}.")
         values.setdefault(name, []).append(value)
     return values
 
@@ -226,7 +241,8 @@ def parse_numbers(pairs: list[str], option: str) -> dict[str, list[float]]:
             name: [float(v) for v in values] for name, values in parse_pairs(pairs, option).items()
         }
     except ValueError:
-        raise InputError(f"{option} must be NAME=NUMBER[,NUMBER...]; got {pairs[-1]!r}.") from None
+        form = _FORMS.get(option, "NAME=NUMBER")
+        raise InputError(f"{option} must be {form}; got {', '.join(pairs)!r}.") from None
 
 
 def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:
