@@ -15,6 +15,7 @@ from isonomy.errors import InputError, MissingExtra, UnknownName
 __all__ = [
     "MISSING",
     "as_names",
+    "check_choice",
     "check_columns",
     "check_length",
     "check_same_order",
@@ -53,6 +54,12 @@ def unknown_name(kind: str, name: str, options: Sequence[Any]) -> UnknownName:
         near = [folded[str(name).casefold()]]
     hint = f"did you mean {near[0]!r}?" if near else f"available: {listed(known, most=20)}."
     return UnknownName(f"There is no {kind} {name!r}; {hint}")
+
+
+def check_choice(kind: str, value: Any, options: Sequence[Any]) -> None:
+    """Raise unless a value is one of the options, with the one that was probably meant."""
+    if value not in options:
+        raise unknown_name(kind, str(value), options)
 
 
 def optional(module: str, *, extra: str, purpose: str) -> ModuleType:

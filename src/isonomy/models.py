@@ -70,7 +70,7 @@ class WeightedNeighbors(KNeighborsClassifier):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give each class's share of the neighbours' weight."""
+        """Return each class's share of the neighbours' weight."""
         distance, index = self.kneighbors(X)
         votes = self.row_weight_[index]
         if self.weights == "distance":
@@ -88,7 +88,7 @@ class WeightedNeighbors(KNeighborsClassifier):  # type: ignore[misc]
         return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class with the largest share; a tie goes to the first class."""
+        """Return the class with the largest share; a tie goes to the first class."""
         labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
 
@@ -324,7 +324,7 @@ def _fit_routed(
 
 
 def with_scores(estimator: BaseEstimator) -> BaseEstimator:
-    """Give the estimator itself, or a calibrated version where it has no probabilities.
+    """Return the estimator itself, or a calibrated version where it has no probabilities.
 
     The calibration is scikit-learn's default (sigmoid, five folds, averaged), which is what
     Chen et al. (2023) gave their linear support vector machine.

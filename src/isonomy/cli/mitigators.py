@@ -72,7 +72,7 @@ def mitigators_command(
 
 
 def describe(method: Any) -> dict[str, Any]:
-    """Give what a method says about itself."""
+    """Return what a method says about itself."""
     needs = ["the protected attribute to fit"]
     if method.needs_sensitive_at_predict:
         needs = ["the protected attribute to fit and to predict"]

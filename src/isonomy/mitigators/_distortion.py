@@ -16,7 +16,7 @@ class Costs:
 
     @classmethod
     def ranked(cls, *levels: Any) -> "Costs":
-        """Give levels in order, each step between neighbours costing 1."""
+        """Return levels in order, each step between neighbours costing 1."""
         return cls(
             levels,
             tuple(tuple(abs(i - j) for j in range(len(levels))) for i in range(len(levels))),
@@ -24,7 +24,7 @@ class Costs:
 
     @classmethod
     def stepped(cls, levels: Sequence[Any], down: Sequence[float], up: Sequence[float]) -> "Costs":
-        """Give levels in order with the costs of 1, 2, ... steps; further costs as the last."""
+        """Return levels in order with the costs of 1, 2, ... steps; further costs as the last."""
 
         def cost(step: int) -> float:
             costs = up if step > 0 else down

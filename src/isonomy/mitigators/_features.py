@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomy._tables import as_matrix, drop_columns
+from isonomy.mitigators.base import Floats
 
 __all__ = ["Features"]
 
@@ -28,13 +28,13 @@ class Features:
 
     who: str
     dropped: Sequence[int] = ()
-    low: NDArray[np.float64] | None = None
-    span: NDArray[np.float64] | None = None
+    low: Floats | None = None
+    span: Floats | None = None
 
     @classmethod
     def learn(
         cls, X: Any, *, who: str, dropped: Sequence[int] = (), scale: bool
-    ) -> tuple["Features", NDArray[np.float64]]:
+    ) -> tuple["Features", Floats]:
         """Settle the columns and their scale; a column from 0 to 1 stays as it is."""
         features = cls(who, dropped)
         matrix = features(X)
@@ -46,8 +46,8 @@ class Features:
                 matrix = (matrix - low) / span
         return features, matrix
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
-        """Give the matrix of a table with the columns seen in fit."""
+    def __call__(self, X: Any) -> Floats:
+        """Return the matrix of a table with the columns seen in fit."""
         matrix = as_matrix(drop_columns(X, self.dropped), who=self.who)
         if self.low is None or self.span is None:
             return matrix

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from isonomy.mitigators.base import Floats
+
 __all__ = [
     "Curve",
     "Mixture",
@@ -22,8 +24,6 @@ __all__ = [
 
 DUST = 1e-12  # what rounding leaves of a 0
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Curve:
@@ -38,7 +38,7 @@ class Curve:
     threshold: Floats
 
     def at(self, keep: NDArray[Any]) -> "Curve":
-        """Give the points at some positions."""
+        """Return the points at some positions."""
         return Curve(self.false[keep], self.true[keep], self.threshold[keep])
 
 
@@ -47,12 +47,12 @@ Mixture = tuple[NDArray[np.intp], Floats]
 
 
 def single(position: int) -> Mixture:
-    """Give the mixture of one threshold."""
+    """Return the mixture of one threshold."""
     return np.array([position]), np.ones(1)
 
 
 def _mixture(weights: Floats) -> Mixture:
-    """Give the thresholds that are drawn at all; what a solver leaves of a zero is dropped."""
+    """Return the thresholds that are drawn at all; what a solver leaves of a zero is dropped."""
     drawn = np.flatnonzero(weights > DUST)
     return drawn, weights[drawn] / weights[drawn].sum()
 
@@ -77,7 +77,7 @@ def roc_curve(scores: Floats, y: NDArray[Any], w: Floats | None, rows: NDArray[n
 
 
 def concave_hull(x: Floats, y: Floats) -> NDArray[np.intp]:
-    """Give the positions of the vertices of the upper hull of points in rising order.
+    """Return the positions of the vertices of the upper hull of points in rising order.
 
     All points on or below the line between their neighbours go at once, again and again until
     none is left; a vertex of the hull is above every such line and never goes.
@@ -158,7 +158,7 @@ def level_rates(
 
 
 def _between(x: Floats, aim: float) -> tuple[int, float]:
-    """Give the segment of a rising line that holds a value, and how far along it is."""
+    """Return the segment of a rising line that holds a value, and how far along it is."""
     i = int(np.clip(np.searchsorted(x, aim, side="right") - 1, 0, len(x) - 2))
     return i, float(np.clip((aim - x[i]) / (x[i + 1] - x[i]), 0.0, 1.0))
 
@@ -269,7 +269,7 @@ def best_pair(curves: list[Curve], total: Floats, gain: Floats, tolerance: float
 def _range_best(
     values: Floats, first: NDArray[np.intp], last: NDArray[np.intp]
 ) -> tuple[Floats, NDArray[np.intp]]:
-    """Give the largest of ``values[first:last]`` and its position, for many ranges at once.
+    """Return the largest of ``values[first:last]`` and its position, for many ranges at once.
 
     A table of the best positions of all runs of 1, 2, 4, 8 ... answers each by two lookups. An
     empty range is worth minus infinity.

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy.mitigators.base import Floats
+
 __all__ = ["nearest_rows", "tie_unit"]
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 CHUNK = 256
@@ -16,8 +17,8 @@ PAIRS = 200_000
 """Pairs whose exact distance is computed at once."""
 
 
-def tie_unit(X: Matrix) -> float:
-    """Give the grain of squared distances: the widest range, up to a power of 2, squared / 2^40.
+def tie_unit(X: Floats) -> float:
+    """Return the grain of squared distances: the widest range, up to a power of 2, squared / 2^40.
 
     Examples
     --------
@@ -28,8 +29,8 @@ def tie_unit(X: Matrix) -> float:
     return float(2.0 ** (2 * np.ceil(np.log2(widest)) - 40)) if widest > 0 else 1.0
 
 
-def nearest_rows(X: Matrix, rows: Rows, k: int, *, skip_self: bool = False) -> Rows:
-    """Give the k nearest rows of X to each of some of its rows, nearest first.
+def nearest_rows(X: Floats, rows: Rows, k: int, *, skip_self: bool = False) -> Rows:
+    """Return the k nearest rows of X to each of some of its rows, nearest first.
 
     The distance is Euclidean, in double precision. Two distances tie when their squares round to
     the same multiple of ``tie_unit(X)``, about 1e-12 of the widest column's squared range: the
@@ -60,8 +61,8 @@ def nearest_rows(X: Matrix, rows: Rows, k: int, *, skip_self: bool = False) -> R
     return found
 
 
-def _first_of_each(X: Matrix, k: int) -> Rows:
-    """Give the rows that can be among the k nearest: of equal rows only the first k."""
+def _first_of_each(X: Floats, k: int) -> Rows:
+    """Return the rows that can be among the k nearest: of equal rows only the first k."""
     _, kind = np.unique(X, axis=0, return_inverse=True)
     kind = kind.ravel()
     order = np.argsort(kind, kind="stable")
@@ -70,7 +71,7 @@ def _first_of_each(X: Matrix, k: int) -> Rows:
 
 
 def _shortlisted(
-    X: Matrix, rows: Rows, pool: Rows, k: int, skip_self: bool, precision: np.dtype[np.floating]
+    X: Floats, rows: Rows, pool: Rows, k: int, skip_self: bool, precision: np.dtype[np.floating]
 ) -> Rows | None:
     """Look among the rows of the pool; None where single precision leaves too many candidates."""
     n, d = len(pool), X.shape[1]
@@ -118,7 +119,7 @@ def _shortlisted(
     return found
 
 
-def _exact(X: Matrix, one: Rows, other: Rows) -> Matrix:
+def _exact(X: Floats, one: Rows, other: Rows) -> Floats:
     exact = np.empty(len(one))
     for start in range(0, len(one), PAIRS):
         stop = start + PAIRS

@@ -172,7 +172,7 @@ _SHAPES = [
 ]
 
 
-def _network_space() -> Space:
+def _network_space(*, published: bool) -> Space:
     return Space(
         hidden=Choice(_SHAPES),
         optimizer=Choice(["adam", "nadam", "sgd"]),
@@ -183,30 +183,15 @@ def _network_space() -> Space:
     )
 
 
-FAMILIES = (
-    Family(
-        "lr",
-        LogisticRegression,
-        _logistic_space(published=True),
-        _logistic_space(published=False),
-        _logistic,
-    ),
-    Family("svm", LinearSVC, _svm_space(published=True), _svm_space(published=False), _linear_svm),
-    Family(
-        "rf",
-        RandomForestClassifier,
-        _forest_space(published=True),
-        _forest_space(published=False),
-        _as_is,
-    ),
-    Family(
-        "dt",
-        DecisionTreeClassifier,
-        _tree_space(published=True),
-        _tree_space(published=False),
-        _as_is,
-    ),
-    Family("dnn", NetworkClassifier, _network_space(), _network_space(), _as_is),
+FAMILIES = tuple(
+    Family(name, learner, space(published=True), space(published=False), repair)
+    for name, learner, space, repair in (
+        ("lr", LogisticRegression, _logistic_space, _logistic),
+        ("svm", LinearSVC, _svm_space, _linear_svm),
+        ("rf", RandomForestClassifier, _forest_space, _as_is),
+        ("dt", DecisionTreeClassifier, _tree_space, _as_is),
+        ("dnn", NetworkClassifier, _network_space, _as_is),
+    )
 )
 
 
@@ -231,7 +216,7 @@ class Tuned:
     family: Family | None
 
     def configure(self, config: Config) -> Any:
-        """Give a fresh copy of the estimator with a configuration of its learner."""
+        """Return a fresh copy of the estimator with a configuration of its learner."""
         given = config
         if self.family is not None:
             given = self.family.repair(config, self.learner)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from isonomy._validate import listed
 from isonomy.errors import InputError
+from isonomy.mitigators.base import Floats
 
 __all__ = ["SEED", "check_cells", "label_sums", "recentre", "uniform"]
 
@@ -15,7 +16,7 @@ SEED = 12345679
 """The seed that the published studies gave to the randomised post-processors."""
 
 
-def uniform(random_state: Any, n: int) -> NDArray[np.float64]:
+def uniform(random_state: Any, n: int) -> Floats:
     """Draw n numbers from [0, 1); a whole number as seed gives the same ones at every call.
 
     The seed is mixed with one of ours: data that a user drew with the same small seed would
@@ -31,16 +32,16 @@ def label_sums(
     y: NDArray[Any],
     s: NDArray[Any],
     values: NDArray[Any] | None,
-    w: NDArray[np.float64] | None,
+    w: Floats | None,
     groups: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Add up weights (times values) by group and label; shape (groups, 2)."""
     weight = values if w is None else w if values is None else values * w
     cell = s.astype(np.intp) * 2 + y  # small integers would overflow with many groups
     return np.bincount(cell, weight, 2 * groups).reshape(groups, 2).astype(np.float64)
 
 
-def check_cells(sums: NDArray[np.float64], names: Sequence[Any], *, who: str) -> None:
+def check_cells(sums: Floats, names: Sequence[Any], *, who: str) -> None:
     """Raise where a group lacks one of the labels, so that a rate of it is undefined."""
     empty = sums <= 0
     if empty.any():
@@ -51,7 +52,7 @@ def check_cells(sums: NDArray[np.float64], names: Sequence[Any], *, who: str) ->
         )
 
 
-def recentre(scores: NDArray[np.float64], threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+def recentre(scores: Floats, threshold: Floats) -> Floats:
     """Move scores so that each row's threshold sits at one half, in order, within [0, 1].
 
     A score above its threshold comes out above one half, and one on it below, so that labels

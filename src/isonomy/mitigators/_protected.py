@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from isonomy._validate import listed
 from isonomy.errors import NotApplicable
+from isonomy.mitigators.base import Floats
 
 __all__ = ["generator", "group_values", "protected_columns"]
 
-Matrix = NDArray[np.float64]
 Codes = NDArray[Any]
 
 
-def protected_columns(matrix: Matrix, s: Codes, named: tuple[int, ...]) -> tuple[int, ...]:
-    """Give the columns that hold the protected attributes: those named, else those they decide.
+def protected_columns(matrix: Floats, s: Codes, named: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the columns that hold the protected attributes: those named, else those they decide.
 
     Where nothing was named, the columns that are constant within every group but not between
     groups are the attribute itself, one-hot or otherwise coded.
@@ -42,9 +42,9 @@ def protected_columns(matrix: Matrix, s: Codes, named: tuple[int, ...]) -> tuple
 
 
 def group_values(
-    matrix: Matrix, s: Codes, columns: tuple[int, ...], *, who: str, groups: Any = None
-) -> Matrix:
-    """Give what the protected columns hold for each group, one row per group number."""
+    matrix: Floats, s: Codes, columns: tuple[int, ...], *, who: str, groups: Any = None
+) -> Floats:
+    """Return what the protected columns hold for each group, one row per group number."""
     numbers, first = np.unique(s, return_index=True)
     values = np.full((int(s.max()) + 1, len(columns)), np.nan)
     held = matrix[:, list(columns)]
@@ -61,7 +61,7 @@ def group_values(
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Give a generator of our own from a seed or from scikit-learn's kind of generator."""
+    """Return a generator of our own from a seed or from scikit-learn's kind of generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)

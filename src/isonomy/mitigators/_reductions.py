@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from isonomy._validate import optional, unknown_name
+from isonomy._validate import check_choice, optional
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators.base import Vector, Weights
 from isonomy.mitigators.stages import InProcessor
@@ -36,8 +36,7 @@ def make_constraint(constraint: Any, bound: float | None, ratio: float | None, *
                 "has its own."
             )
         return constraint
-    if constraint not in CONSTRAINTS:
-        raise unknown_name("constraint", str(constraint), list(CONSTRAINTS))
+    check_choice("constraint", constraint, CONSTRAINTS)
     kind = getattr(moments, CONSTRAINTS[constraint])
     if constraint != "bounded_group_loss":
         if ratio is None:
@@ -75,9 +74,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, rows: Any) -> NDArray[Any]:
-        """Give the labels of the training rows."""
-        labels: NDArray[Any] = self.model_.predict(self.table)
-        return labels
+        """Return the labels of the training rows."""
+        return np.asarray(self.model_.predict(self.table))
 
 
 class Reduction(InProcessor):
@@ -85,7 +83,17 @@ class Reduction(InProcessor):
 
     multi_group = True
 
-    def _reduce(self, reduction: Any, X: Any, y: Vector, s: Vector, w: Weights) -> None:
+    constraint: Any = "demographic_parity"
+    bound: float | None = None
+    ratio: float | None = None
+
+    def _start(self, kind: str, X: Any, **options: Any) -> Any:
+        """Make one of fairlearn's reductions around the base learner and the constraint."""
+        fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
+        constraint = make_constraint(self.constraint, self.bound, self.ratio, who=self.name)
+        return getattr(fairlearn, kind)(Learner(self.base_learner(), X), constraint, **options)
+
+    def _reduce(self, reduction: Any, y: Vector, s: Vector, w: Weights) -> None:
         """Run a reduction of fairlearn and keep its models, not its copies of the data."""
         if w is not None and (w != w[0]).any():
             raise NotApplicable(

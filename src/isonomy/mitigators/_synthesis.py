@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy.mitigators.base import Floats
+
 __all__ = ["Kinds", "column_kinds", "synthesize"]
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
@@ -26,7 +27,7 @@ class Kinds:
         The columns that hold whole numbers only.
     """
 
-    def __init__(self, matrix: Matrix, blocks: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, matrix: Floats, blocks: Sequence[tuple[int, ...]]) -> None:
         taken = {j for block in blocks for j in block}
         self.blocks = [tuple(b) for b in blocks]
         self.numeric = np.array([j for j in range(matrix.shape[1]) if j not in taken], dtype=int)
@@ -37,14 +38,14 @@ class Kinds:
         return f"Kinds({len(self.numeric)} numeric, {len(self.blocks)} categorical)"
 
 
-def _is_whole(column: Matrix) -> bool:
+def _is_whole(column: Floats) -> bool:
     # Most columns of fractions show it in their first rows.
     head = column[:100]
     return bool((head == np.rint(head)).all() and (column == np.rint(column)).all())
 
 
 def column_kinds(
-    matrix: Matrix, blocks: Sequence[tuple[int, ...]] | None, *, infer: bool = True
+    matrix: Floats, blocks: Sequence[tuple[int, ...]] | None, *, infer: bool = True
 ) -> Kinds:
     """Tell numbers from categories.
 
@@ -74,7 +75,7 @@ def column_kinds(
     return Kinds(matrix, blocks)
 
 
-def _infer_blocks(matrix: Matrix) -> list[tuple[int, ...]]:
+def _infer_blocks(matrix: Floats) -> list[tuple[int, ...]]:
     d = matrix.shape[1]
     head = matrix[:100]
     binary = ((head == 0) | (head == 1)).all(axis=0)
@@ -102,7 +103,7 @@ def _infer_blocks(matrix: Matrix) -> list[tuple[int, ...]]:
 
 
 def synthesize(
-    matrix: Matrix,
+    matrix: Floats,
     parents: Rows,
     neighbors: Rows,
     kinds: Kinds,
@@ -111,7 +112,7 @@ def synthesize(
     crossover: float | None,
     mutation: float,
     in_domain: bool,
-) -> Matrix:
+) -> Floats:
     """Make one synthetic row from each parent and its two neighbours.
 
     Parameters

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 
 __all__ = ["AdversarialDebiasing"]
@@ -120,8 +120,7 @@ class AdversarialDebiasing(InProcessor):
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Train classifier and adversary together."""
         published = self.protocol == "as_published"
-        if self.target not in TARGETS:
-            raise unknown_name("target", str(self.target), TARGETS)
+        check_choice("target", self.target, TARGETS)
         for name in ("n_epochs", "batch_size", "n_hidden"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1; got {getattr(self, name)}.")
@@ -155,8 +154,8 @@ class AdversarialDebiasing(InProcessor):
                 duel.step(rows, truth, group, weight, order[first : first + batch], bits)
         self.network_, self.adversary_, self.n_steps_ = duel.network, duel.adversary, duel.steps
 
-    def predict_scores(self, X: Any, s: Vector | None = None) -> NDArray[np.float64]:
-        """Give the network's probability, all its units at work."""
+    def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
+        """Return the network's probability, all its units at work."""
         return self.network_.probability(self._features(X))
 
 
@@ -182,8 +181,8 @@ class Network:
         """The weights of the output."""
         return self.flat[-self.hidden - 1 : -1]
 
-    def probability(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the probabilities of rows."""
+    def probability(self, matrix: Floats) -> Floats:
+        """Return the probabilities of rows."""
         hidden = matrix.astype(np.float32) @ self.first[:-1]
         hidden += self.first[-1]
         np.maximum(hidden, 0.0, out=hidden)
@@ -197,7 +196,7 @@ class Duel:
     """Classifier, adversary and both optimisers, with buffers that every step reuses."""
 
     network: Network
-    adversary: NDArray[np.float64]
+    adversary: Floats
     batch: int
     alpha: float
     sees_label: bool
@@ -268,8 +267,8 @@ class Duel:
         np.right_shift(small, 15, out=small)  # the sign, spread over the word
         np.copyto(b["off"], small)
 
-    def gradients(self, y: Single, s: Single, w: Single | None) -> NDArray[np.float64]:
-        """Give the adversary's gradient; leave both gradients of the classifier in buffers."""
+    def gradients(self, y: Single, s: Single, w: Single | None) -> Floats:
+        """Return the adversary's gradient; leave both gradients of the classifier in buffers."""
         b, net = self.buffers, self.network
         live, mask = b["live"], b["mask"]
         np.dot(b["x"], net.first, out=live)
@@ -312,7 +311,7 @@ class Duel:
         )
 
     def tensors(self) -> list[tuple[Single, Single, Single]]:
-        """Give per weight tensor its place in the step and both players' gradients of it."""
+        """Return per weight tensor its place in the step and both players' gradients of it."""
         b, h, d = self.buffers, self.network.hidden, self.network.width
         g, first = b["g"], b["first"].reshape(2, -1)
         k = d * h
@@ -364,7 +363,7 @@ class Duel:
         return self.buffers
 
 
-def _glorot(rng: np.random.Generator, fan_in: int, fan_out: int) -> NDArray[np.float64]:
+def _glorot(rng: np.random.Generator, fan_in: int, fan_out: int) -> Floats:
     limit = np.sqrt(6.0 / (fan_in + fan_out))
     return rng.uniform(-limit, limit, fan_in * fan_out)
 

@@ -22,12 +22,12 @@ from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy._tables import as_vector, column_names
 from isonomy._validate import (
+    check_choice,
     check_length,
     check_same_order,
     check_weight,
     listed,
     resolve_favorable,
-    unknown_name,
 )
 from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
 from isonomy.mitigators._inputs import GroupEncoder, find_columns
@@ -35,9 +35,11 @@ from isonomy.models import make_model
 
 __all__ = [
     "BaseMitigator",
+    "Floats",
     "MITIGATORS",
     "PROTOCOLS",
     "STAGES",
+    "TrainingSet",
     "Vector",
     "Weights",
     "make_mitigator",
@@ -47,7 +49,10 @@ PROTOCOLS = ("as_published", "corrected")
 STAGES = ("pre", "in", "post", "ensemble")
 
 Vector = NDArray[Any]
-Weights = NDArray[np.float64] | None
+Floats = NDArray[np.float64]
+Weights = Floats | None
+TrainingSet = tuple[Any, Vector, Vector, Weights]
+"""X, y, group numbers and weights."""
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -174,7 +179,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return self
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> Vector:
-        """Give the mitigated labels, coded as in fit."""
+        """Return the mitigated labels, coded as in fit."""
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
         return self._predict(X, s)
 
@@ -188,15 +193,15 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         )
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> NDArray[np.float64]:
-        """Give each class's probability, in the order of ``classes_``."""
+    def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
+        """Return each class's probability, in the order of ``classes_``."""
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
         return self._predict_proba(X, s)
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
     ) -> float:
-        """Give the accuracy."""
+        """Return the accuracy."""
         labels = self.predict(X, sensitive_features=sensitive_features)
         return float(accuracy_score(y, labels, sample_weight=sample_weight))
 
@@ -208,21 +213,20 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _predict(self, X: Any, s: Vector | None) -> Vector:
         raise NotImplementedError
 
-    def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
+    def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
         raise NotImplementedError
 
     # Encoding.
 
     def encode(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
+    ) -> TrainingSet:
         """Check a training set and return it as a stage takes it: X, y, groups and weights.
 
         y is 1 where the label is favourable (its position in ``classes_`` where there are more
         than two), groups are numbered, and with two of them 1 is the privileged one.
         """
-        if self.protocol not in PROTOCOLS:
-            raise unknown_name("protocol", str(self.protocol), PROTOCOLS)
+        check_choice("protocol", self.protocol, PROTOCOLS)
         X = self._table(X, reset=True)
         n = _num_samples(X)
         if n == 0:
@@ -248,7 +252,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return X
 
     def _learn_labels(self, labels: Vector) -> Vector:
-        """Give 1 to the favourable class; where there are many, give each its position."""
+        """Return 1 to the favourable class; where there are many, give each its position."""
         try:
             self.classes_, codes = np.unique(labels, return_inverse=True)
         except TypeError:
@@ -269,11 +273,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self._favorable_at = self.classes_.tolist().index(favorable)
         self.favorable_ = favorable
         self._label_of_code = self.classes_[[1 - self._favorable_at, self._favorable_at]]
-        y01: Vector = (codes == self._favorable_at).astype(np.intp)
-        return y01
+        return np.asarray((codes == self._favorable_at).astype(np.intp))
 
     def _learn_groups(self, X: Any, sensitive: Any, y: Vector, w: Weights) -> Vector:
-        """Give each group its number: 1 is the privileged one wherever there are two."""
+        """Return each group its number: 1 is the privileged one wherever there are two."""
         if sensitive is None and self.sensitive_columns is None:
             raise InputError(
                 f"{self.name} needs the protected attribute: pass sensitive_features to fit, or "
@@ -336,11 +339,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     def decode(self, codes: Vector) -> Vector:
         """Return labels as they were given to ``encode``."""
-        labels: Vector = self._label_of_code[codes]
-        return labels
+        return self._label_of_code[codes]
 
     def _positions(self, X: Any) -> tuple[int, ...]:
-        """Give the protected columns of X, also when a stage is used without fit."""
+        """Return the protected columns of X, also when a stage is used without fit."""
         found: tuple[int, ...] | None = getattr(self, "sensitive_columns_", None)
         return find_columns(X, self.sensitive_columns, ()) if found is None else found
 
@@ -348,19 +350,18 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """Return the unfitted base learner, the default one where none was passed."""
         return make_model("lr") if self.estimator is None else self.estimator
 
-    def _favorable_scores(self, estimator: Any, X: Any) -> NDArray[np.float64]:
-        """Give a model's probability of the favourable label."""
+    def _favorable_scores(self, estimator: Any, X: Any) -> Floats:
+        """Return a model's probability of the favourable label."""
         column = np.flatnonzero(estimator.classes_ == self.favorable_)
         if not column.size:
             raise InputError(
                 f"The estimator must know the favourable label {self.favorable_!r}; "
                 f"it was fitted on {listed(estimator.classes_)}."
             )
-        scores: NDArray[np.float64] = estimator.predict_proba(X)[:, column[0]]
-        return scores
+        return np.asarray(estimator.predict_proba(X)[:, column[0]])
 
-    def _two_columns(self, favorable: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the probabilities of both classes in the order of ``classes_``."""
+    def _two_columns(self, favorable: Floats) -> Floats:
+        """Return the probabilities of both classes in the order of ``classes_``."""
         both = np.empty((len(favorable), 2))
         both[:, self._favorable_at] = favorable
         both[:, 1 - self._favorable_at] = 1.0 - favorable
@@ -419,6 +420,5 @@ def make_mitigator(spec: str, estimator: BaseEstimator | None = None, **params: 
     ]
     parameters |= params
     for key in parameters:
-        if key not in known:
-            raise unknown_name(f"parameter of {cls.name}", key, known)
+        check_choice(f"parameter of {cls.name}", key, known)
     return cls(estimator, **parameters)

@@ -3,12 +3,11 @@
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import UnmetConstraintWarning
 from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
 __all__ = ["CalibratedEqualizedOdds"]
@@ -91,11 +90,10 @@ class CalibratedEqualizedOdds(PostProcessor):
     cost: str = "weighted"
 
     def fit_scores(
-        self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None
+        self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None
     ) -> None:
         """Learn the base rates and the share to replace."""
-        if self.cost not in COSTS:
-            raise unknown_name("cost of calibrated_equalized_odds", str(self.cost), COSTS)
+        check_choice("cost of calibrated_equalized_odds", self.cost, COSTS)
         total = label_sums(y, s, None, w, 2)
         if self.protocol == "corrected":
             needed = total[:, {"fnr": [1], "fpr": [0], "weighted": [0, 1]}[self.cost]]
@@ -130,7 +128,7 @@ class CalibratedEqualizedOdds(PostProcessor):
                 stacklevel=2,
             )
 
-    def adjust(self, scores: NDArray[np.float64], labels: Vector, s: Vector) -> Vector:
+    def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
         """Replace a random share of the scores by the base rate and cut at one half."""
         if self.protocol == "as_published":
             source = np.random.RandomState(SEED)
@@ -143,20 +141,15 @@ class CalibratedEqualizedOdds(PostProcessor):
             mixed = uniform(self.random_state, len(s)) < self.mix_rate_[s]
         return (np.where(mixed, self.base_rate_[s], scores) >= 0.5).astype(np.intp)
 
-    def adjust_scores(
-        self, scores: NDArray[np.float64], labels: Vector, s: Vector
-    ) -> NDArray[np.float64]:
-        """Give the exact probability of the favourable label over the draws."""
+    def adjust_scores(self, scores: Floats, labels: Vector, s: Vector) -> Floats:
+        """Return the exact probability of the favourable label over the draws."""
         own = (scores >= 0.5).astype(np.float64)
         return self._mix(own, (self.base_rate_ >= 0.5).astype(np.float64), s)
 
-    def mixed_scores(self, scores: NDArray[np.float64], s: Vector) -> NDArray[np.float64]:
-        """Give the expected score over the draws."""
+    def mixed_scores(self, scores: Floats, s: Vector) -> Floats:
+        """Return the expected score over the draws."""
         return self._mix(scores, self.base_rate_, s)
 
-    def _mix(
-        self, own: NDArray[np.float64], instead: NDArray[np.float64], s: Vector
-    ) -> NDArray[np.float64]:
+    def _mix(self, own: Floats, instead: Floats, s: Vector) -> Floats:
         share = np.clip(np.nan_to_num(self.mix_rate_, nan=0.0), 0.0, 1.0)[s]
-        mixture: NDArray[np.float64] = (1 - share) * own + share * instead[s]
-        return mixture
+        return (1 - share) * own + share * instead[s]

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from isonomy._tables import as_matrix, drop_columns, numeric_columns, set_columns, take_columns
 from isonomy._validate import check_weight, listed
 from isonomy.errors import InputError
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["DisparateImpactRemover", "repair_by_itself"]
-
-Floats = NDArray[np.float64]
 
 
 @MITIGATORS.register("disparate_impact_remover", aliases=("dir",))
@@ -80,9 +78,7 @@ class DisparateImpactRemover(PreProcessor):
 
     repair_level: float = 1.0
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
+    def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Learn the map and give the repaired rows."""
         if not 0 <= self.repair_level <= 1:
             raise InputError(f"repair_level must be between 0 and 1; got {self.repair_level}.")
@@ -99,7 +95,7 @@ class DisparateImpactRemover(PreProcessor):
         return self.transform(X, s), y, s, w
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
-        """Give repaired rows without the protected columns."""
+        """Return repaired rows without the protected columns."""
         assert s is not None
         matrix = as_matrix(take_columns(X, self.repaired_columns_), who=self.name)
         if self.protocol == "as_published":
@@ -168,7 +164,7 @@ def _learn(matrix: Floats, s: Vector, w: Floats | None) -> list[_Knots]:
 
 
 def _movable(matrix: Floats, s: Vector) -> list[int]:
-    """Give the columns that a repair could change: not those of two values that all groups hold."""
+    """Return the columns that a repair could change: not those of two values that all groups hold."""
     low, high = matrix.min(axis=0), matrix.max(axis=0)
     ones = matrix == high
     two = (ones | (matrix == low)).all(axis=0)
@@ -209,7 +205,7 @@ def _repair(matrix: Floats, s: Vector, level: float) -> Floats:
 
 
 def _move_table(position: Vector, s: Vector, k: int, level: float) -> NDArray[np.intp]:
-    """Give the new position of each of k distinct values, per group."""
+    """Return the new position of each of k distinct values, per group."""
     groups = int(s.max()) + 1
     held = np.bincount(s * k + position, minlength=groups * k).reshape(groups, k) > 0
     own = [np.flatnonzero(row) for row in held]

@@ -5,6 +5,7 @@ import json
 import math
 import warnings
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
@@ -17,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from isonomy._tables import as_matrix, column_names
-from isonomy._validate import listed, unknown_name
+from isonomy._validate import check_choice, listed
 from isonomy.counterfactual.extremes import (
     PAPER_K,
     Extremes,
@@ -29,7 +30,7 @@ from isonomy.counterfactual.pairs import score_pairs
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._parfait import Tuned, family_of
 from isonomy.mitigators._protected import generator, protected_columns
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.fairway import plain
 from isonomy.mitigators.stages import WrappedModel, strata
 from isonomy.models import fit_model, with_scores
@@ -37,7 +38,6 @@ from isonomy.search import Cache, Config, Parameter, Search, Space, minimize
 
 __all__ = ["EcdFair", "TAIL_METRICS", "extreme", "location"]
 
-Floats = NDArray[np.float64]
 
 TAIL_METRICS = ("ecd", "acd", "cvar", "max")
 """What can be made even: the fitted extreme, the mean, the mean of the worst 5 %, the largest."""
@@ -49,7 +49,7 @@ UNLIMITED = 100_000  # Parfait-ML's most iterations; the hour ends it long befor
 def extreme(
     cd: Floats, metric: str = "ecd", *, horizon: float = 1000.0, protocol: str = "corrected"
 ) -> float:
-    """Give one number for how large the counterfactual discrimination of a group gets.
+    """Return one number for how large the counterfactual discrimination of a group gets.
 
     Parameters
     ----------
@@ -73,8 +73,7 @@ def extreme(
     >>> round(extreme(cd), 2)
     0.2
     """
-    if metric not in TAIL_METRICS:
-        raise unknown_name("tail metric", metric, TAIL_METRICS)
+    check_choice("tail metric", metric, TAIL_METRICS)
     if metric == "acd":
         return float(cd.mean())
     if metric == "max":
@@ -87,7 +86,7 @@ def extreme(
 
 
 def location(found: Extremes) -> float:
-    """Give the location of the extreme value law of a group's 50 largest values.
+    """Return the location of the extreme value law of a group's 50 largest values.
 
     The location of such a law is passed with a chance of 1 - 1/e. Where the largest values are
     too few or too alike for a fit, that quantile of them takes its place, so that locations of
@@ -239,18 +238,18 @@ class EcdFair(WrappedModel):
             assert tuned.family is not None
             space = tuned.family.published if published else tuned.family.corrected
         rng = generator(self.random_state)
-        bench = _Bench(self, tuned, X, y, s, w, seed=int(rng.integers(2**31 - 1)))
+        objective = _Objective(self, tuned, X, y, s, w, seed=int(rng.integers(2**31 - 1)))
         start = space.default if published and self.space is None else None
-        bench.refer(start)
+        objective.refer(start)
         budget = (UNLIMITED if published else 40) if self.budget is None else self.budget
         seconds = HOUR if published and self.seconds is None and self.budget is None else None
         options: dict[str, Any] = {}
         if self.strategy in ("mutation", "guided"):
             options["protocol"] = self.protocol
         if self.strategy == "guided":
-            options["signature"] = bench.signature
+            options["signature"] = objective.signature
         self.search_: Search = minimize(
-            bench,
+            objective,
             space,
             strategy=self.strategy,
             budget=budget,
@@ -258,11 +257,11 @@ class EcdFair(WrappedModel):
             random_state=rng,
             **options,
         )
-        best = bench.best()
-        self.estimator_ = bench.model(best)
+        best = objective.best()
+        self.estimator_ = objective.model(best)
         self.best_ = dict(best.config or {})
         self.value_, self.accuracy_ = best.value, best.accuracy
-        first = bench.trials[0]
+        first = objective.trials[0]
         self.reference_value_, self.reference_accuracy_ = first.value, first.accuracy
         self.trials_ = pd.DataFrame(
             [
@@ -272,17 +271,14 @@ class EcdFair(WrappedModel):
                     "accepted": math.isfinite(t.value),
                     **(t.config or {}),
                 }
-                for t in bench.trials
+                for t in objective.trials
             ]
         )
 
     def _check(self) -> None:
-        if self.metric not in TAIL_METRICS:
-            raise unknown_name("tail metric", str(self.metric), TAIL_METRICS)
-        if self.measure_on not in ("held_out", "all"):
-            raise unknown_name("measure_on", str(self.measure_on), ("held_out", "all"))
-        if self.compare not in ("difference", "larger"):
-            raise unknown_name("compare", str(self.compare), ("difference", "larger"))
+        check_choice("tail metric", self.metric, TAIL_METRICS)
+        check_choice("measure_on", self.measure_on, ("held_out", "all"))
+        check_choice("compare", self.compare, ("difference", "larger"))
         if not 0 < self.validation < 1:
             raise InputError(f"validation must lie between 0 and 1; got {self.validation}.")
         if self.slack < 0:
@@ -291,14 +287,16 @@ class EcdFair(WrappedModel):
             raise InputError(f"horizon must be at least 1 query; got {self.horizon}.")
 
 
+@dataclass(eq=False)
 class _Trial:
     """One setting and what it gave; ``config`` None is the learner as it was passed."""
 
-    def __init__(self, config: Config | None, accuracy: float, value: float) -> None:
-        self.config, self.accuracy, self.value = config, accuracy, value
+    config: Config | None
+    accuracy: float
+    value: float
 
 
-class _Bench:
+class _Objective:
     """The objective: fits a setting, and keeps the best model that it saw."""
 
     def __init__(
@@ -330,7 +328,7 @@ class _Bench:
         self.bar = trial.accuracy - self.rule.slack
 
     def __call__(self, config: Config) -> float:
-        """Give the value of a setting, infinite where its accuracy is too low."""
+        """Return the value of a setting, infinite where its accuracy is too low."""
         first = self.trials[0]
         if len(self.trials) == 1 and config == first.config:
             return first.value  # as published, the reference is where the search starts
@@ -341,11 +339,11 @@ class _Bench:
         return self._behaviour
 
     def best(self) -> _Trial:
-        """Give the smallest value; of several the most accurate, of these the first."""
+        """Return the smallest value; of several the most accurate, of these the first."""
         return min(self.trials, key=lambda t: (t.value, -t.accuracy))
 
     def model(self, trial: _Trial) -> Any:
-        """Give the model of a trial, fitted anew where only a cache remembers it."""
+        """Return the model of a trial, fitted anew where only a cache remembers it."""
         if self._kept is not None and self._kept[0] is trial:
             return self._kept[1]
         return self._fitted(trial.config)

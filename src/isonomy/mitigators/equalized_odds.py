@@ -1,14 +1,13 @@
 """Equalised odds (Hardt et al., 2016): flip labels at random until the error rates are equal."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from sklearn.base import BaseEstimator
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 from isonomy.models import with_scores
 
@@ -16,8 +15,6 @@ __all__ = ["EqualizedOdds"]
 
 OBJECTIVES = ("accuracy", "balanced")
 DUST = 1e-12  # what rounding leaves of a 0 or of a 1
-
-Rates = NDArray[np.float64]
 
 
 @MITIGATORS.register("equalized_odds", aliases=("eo", "eop"))
@@ -107,13 +104,12 @@ class EqualizedOdds(PostProcessor):
         return with_scores(base) if self.protocol == "as_published" else base
 
     def fit_scores(
-        self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None
+        self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None
     ) -> None:
         """Learn the probabilities of keeping and of turning a label."""
         published = self.protocol == "as_published"
         objective = self.objective or ("balanced" if published else "accuracy")
-        if objective not in OBJECTIVES:
-            raise unknown_name("objective of equalized_odds", str(objective), OBJECTIVES)
+        check_choice("objective of equalized_odds", objective, OBJECTIVES)
         names = getattr(self, "groups_", range(int(s.max()) + 1))
         if published and len(names) != 2:
             raise NotApplicable(
@@ -133,7 +129,7 @@ class EqualizedOdds(PostProcessor):
         self.false_positive_rate_ = float(fpr[0] * self.keep_[0] + (1 - fpr[0]) * self.turn_[0])
         self.true_positive_rate_ = float(tpr[0] * self.keep_[0] + (1 - tpr[0]) * self.turn_[0])
 
-    def adjust(self, scores: NDArray[np.float64], labels: Vector, s: Vector) -> Vector:
+    def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
         """Flip labels at random."""
         if self.protocol != "as_published":
             draw = uniform(self.random_state, len(s))
@@ -149,22 +145,19 @@ class EqualizedOdds(PostProcessor):
             adjusted[good[: int(len(good) * (1 - self.keep_[group]))]] = 0
         return adjusted
 
-    def adjust_scores(
-        self, scores: NDArray[np.float64], labels: Vector, s: Vector
-    ) -> NDArray[np.float64]:
-        """Give the exact probability of the favourable label over the draws."""
-        probability: NDArray[np.float64] = np.where(labels == 1, self.keep_[s], self.turn_[s])
-        return probability
+    def adjust_scores(self, scores: Floats, labels: Vector, s: Vector) -> Floats:
+        """Return the exact probability of the favourable label over the draws."""
+        return np.where(labels == 1, self.keep_[s], self.turn_[s])
 
 
-def _upper(fpr: Rates, tpr: Rates) -> tuple[Rates, Rates]:
+def _upper(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
     """Turn the groups whose labels are worse than chance upside down."""
     worse = tpr < fpr
     return np.where(worse, 1 - fpr, fpr), np.where(worse, 1 - tpr, tpr)
 
 
-def closed_form(fpr: Rates, tpr: Rates, share: float) -> tuple[float, float]:
-    """Give the best point that two groups can both reach.
+def closed_form(fpr: Floats, tpr: Floats, share: float) -> tuple[float, float]:
+    """Return the best point that two groups can both reach.
 
     A group's upper boundary runs from (0, 0) over its own corner to (1, 1), so what both reach
     ends in the corner of one that lies under the other, or else where the later part of the one
@@ -203,8 +196,8 @@ def closed_form(fpr: Rates, tpr: Rates, share: float) -> tuple[float, float]:
     return max(reversed(points), key=lambda at: share * at[1] - (1 - share) * at[0])
 
 
-def linear_program(fpr: Rates, tpr: Rates, share: float) -> tuple[float, float]:
-    """Give the best point that any number of groups can all reach.
+def linear_program(fpr: Floats, tpr: Floats, share: float) -> tuple[float, float]:
+    """Return the best point that any number of groups can all reach.
 
     Each group adds two lines that the point must not be above; they are all that is needed,
     because the objective pushes up and to the left.
@@ -222,8 +215,8 @@ def linear_program(fpr: Rates, tpr: Rates, share: float) -> tuple[float, float]:
     return float(found.x[0]), float(found.x[1])
 
 
-def _flips(x: float, z: float, fpr: Rates, tpr: Rates) -> tuple[Rates, Rates]:
-    """Give each group's probabilities of keeping and turning that lead to the point (x, z)."""
+def _flips(x: float, z: float, fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
+    """Return each group's probabilities of keeping and turning that lead to the point (x, z)."""
     apart = tpr - fpr
     plain = np.abs(apart) > DUST
     gap = np.where(plain, apart, 1.0)
@@ -235,14 +228,14 @@ def _flips(x: float, z: float, fpr: Rates, tpr: Rates) -> tuple[Rates, Rates]:
     return _tidy(keep), _tidy(turn)
 
 
-def _tidy(p: Rates) -> Rates:
+def _tidy(p: Floats) -> Floats:
     p = np.where(p < DUST, 0.0, p)
     return np.where(p > 1 - DUST, 1.0, p)
 
 
 def _as_published(
-    labels: Vector, y: Vector, s: Vector, fpr: Rates, tpr: Rates, total: Rates
-) -> tuple[Rates, Rates]:
+    labels: Vector, y: Vector, s: Vector, fpr: Floats, tpr: Floats, total: Floats
+) -> tuple[Floats, Floats]:
     """Solve the published program in the four probabilities, privileged first.
 
     Its constraints divide unweighted shares by weighted base rates; without weights they are the

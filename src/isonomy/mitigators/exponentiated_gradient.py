@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from isonomy._validate import optional
 from isonomy.errors import InputError
 from isonomy.mitigators._post import uniform
-from isonomy.mitigators._reductions import Learner, Reduction, make_constraint
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators._reductions import Reduction
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 
 __all__ = ["ExponentiatedGradient"]
 
@@ -101,9 +100,6 @@ class ExponentiatedGradient(Reduction):
     draws_to_predict = True
     randomized = True
 
-    constraint: Any = "demographic_parity"
-    bound: float | None = None
-    ratio: float | None = None
     costs: Mapping[str, float] | None = None
     eps: float = 0.01
     max_iter: int = 50
@@ -116,32 +112,27 @@ class ExponentiatedGradient(Reduction):
         """Play the game and keep the mixture."""
         if self.draws is not None and self.draws < 1:
             raise InputError(f"draws must be at least 1; got {self.draws}.")
-        fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
-        game = fairlearn.ExponentiatedGradient(
-            Learner(self.base_learner(), X),
-            make_constraint(self.constraint, self.bound, self.ratio, who=self.name),
-            objective=None if self.costs is None else fairlearn.ErrorRate(costs=dict(self.costs)),
-            eps=self.eps,
-            max_iter=self.max_iter,
-            nu=self.nu,
-            eta0=self.eta0,
-            run_linprog_step=self.run_linprog_step,
-        )
-        self._reduce(game, X, y, s, w)
+        costs = self.costs
+        if costs is not None:
+            fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
+            costs = fairlearn.ErrorRate(costs=dict(costs))
+        names = ("eps", "max_iter", "nu", "eta0", "run_linprog_step")
+        options = {name: getattr(self, name) for name in names}
+        game = self._start("ExponentiatedGradient", X, objective=costs, **options)
+        self._reduce(game, y, s, w)
         weights = game.weights_.sort_index().to_numpy(dtype=np.float64)
         used = np.flatnonzero(weights)
         self.predictors_ = [self.predictors_[t] for t in used]
         self.weights_ = weights[used]
         self.gap_ = float(game.best_gap_)
 
-    def mixture(self, X: Any) -> NDArray[np.float64]:
-        """Give the exact probability of the favourable label."""
+    def mixture(self, X: Any) -> Floats:
+        """Return the exact probability of the favourable label."""
         labels = np.array([model.predict(X) for model in self.predictors_], dtype=np.float64)
-        p: NDArray[np.float64] = np.clip(self.weights_ @ labels, 0.0, 1.0)
-        return p
+        return np.asarray(np.clip(self.weights_ @ labels, 0.0, 1.0))
 
-    def predict_scores(self, X: Any, s: Vector | None = None) -> NDArray[np.float64]:
-        """Give the probability of the favourable label, exact or from random predictions."""
+    def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
+        """Return the probability of the favourable label, exact or from random predictions."""
         p = self.mixture(X)
         draws = self.draws or (100 if self.protocol == "as_published" else None)
         if draws is None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeRegressor
 
@@ -11,20 +10,19 @@ from isonomy._tables import as_matrix, like
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import generator, protected_columns
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
 
 __all__ = ["FairMask", "smote"]
 
-Matrix = NDArray[np.float64]
 MOST_VALUES = 10
 """A protected column of more values is a number, not a group."""
 
 
 def smote(
-    X: Matrix, labels: Vector, rng: np.random.Generator, *, neighbors: int = 5
-) -> tuple[Matrix, Vector]:
+    X: Floats, labels: Vector, rng: np.random.Generator, *, neighbors: int = 5
+) -> tuple[Floats, Vector]:
     """Bring every class to the size of the largest with points between neighbours.
 
     A synthetic row lies at a random place between a row of the class, drawn with replacement, and
@@ -177,7 +175,7 @@ class FairMask(WrappedModel):
             self._values.append(values)
         self.estimator_ = fit_model(self.base_learner(), X, self.decode(y), w)
 
-    def _check_values(self, column: int, values: Matrix) -> None:
+    def _check_values(self, column: int, values: Floats) -> None:
         most = 2 if self.protocol == "as_published" else MOST_VALUES
         if not 2 <= len(values) <= most:
             raise NotApplicable(
@@ -186,8 +184,8 @@ class FairMask(WrappedModel):
             )
 
     def _balanced(
-        self, others: Matrix, held: Vector, rng: np.random.Generator
-    ) -> tuple[Matrix, Vector]:
+        self, others: Floats, held: Vector, rng: np.random.Generator
+    ) -> tuple[Floats, Vector]:
         if not self.oversample:
             return others, held
         if self.protocol == "as_published":

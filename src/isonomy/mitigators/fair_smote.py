@@ -18,13 +18,12 @@ from isonomy.mitigators._protected import (
     protected_columns,
 )
 from isonomy.mitigators._synthesis import column_kinds, synthesize
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 from isonomy.models import fit_model, make_model
 
 __all__ = ["FairSmote"]
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 LEAST = 3
 """The fewest rows of a subgroup: a parent and two neighbours."""
@@ -150,10 +149,8 @@ class FairSmote(PreProcessor):
         """Whether situations are tested by the base learner itself."""
         return isinstance(self.situation_model, str)
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
-        """Give the balanced training set without the rows that the group decides."""
+    def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
+        """Return the balanced training set without the rows that the group decides."""
         matrix = as_matrix(X, who=self.name)
         protected = protected_columns(matrix, s, self._positions(X))
         origin = np.arange(len(y))
@@ -182,9 +179,9 @@ class FairSmote(PreProcessor):
     # Balancing.
 
     def _balanced(
-        self, X: Any, matrix: Matrix, y: Vector, s: Vector, protected: tuple[int, ...]
-    ) -> tuple[Matrix, Rows]:
-        """Give the rows followed by the synthetic ones, and the parent of each."""
+        self, X: Any, matrix: Floats, y: Vector, s: Vector, protected: tuple[int, ...]
+    ) -> tuple[Floats, Rows]:
+        """Return the rows followed by the synthetic ones, and the parent of each."""
         published = self.protocol == "as_published"
         self.kinds_ = column_kinds(
             matrix,
@@ -224,7 +221,7 @@ class FairSmote(PreProcessor):
         return np.concatenate(made), np.concatenate(parents)
 
     def _declared(self, X: Any, protected: tuple[int, ...]) -> list[tuple[int, ...]] | None:
-        """Give the categorical columns as blocks of positions, None to infer them."""
+        """Return the categorical columns as blocks of positions, None to infer them."""
         if self.categorical is None:
             published = self.protocol == "as_published"
             return [(j,) for j in protected] if published else None
@@ -254,9 +251,9 @@ class FairSmote(PreProcessor):
     # Situation testing.
 
     def _consistent(
-        self, matrix: Matrix, y: Vector, s: Vector, w: Weights, protected: tuple[int, ...]
+        self, matrix: Floats, y: Vector, s: Vector, w: Weights, protected: tuple[int, ...]
     ) -> NDArray[np.bool_]:
-        """Give the rows whose predicted label is the same whatever the group."""
+        """Return the rows whose predicted label is the same whatever the group."""
         model = fit_model(self._situation_model(), matrix, y, w)
         columns = list(protected)
         usual = model.predict(matrix)
@@ -264,8 +261,7 @@ class FairSmote(PreProcessor):
         if self.protocol == "as_published":
             swapped = matrix.copy()
             swapped[:, columns] = 1 - swapped[:, columns]
-            same: NDArray[np.bool_] = model.predict(swapped) == usual
-            return same
+            return np.asarray(model.predict(swapped) == usual)
         groups = getattr(self, "groups_", None)
         values = group_values(matrix, s, protected, who=self.name, groups=groups)
         swapped = matrix.copy()
@@ -286,8 +282,7 @@ class FairSmote(PreProcessor):
         return self.situation_model
 
 
-def _on_one_scale(matrix: Matrix) -> Matrix:
+def _on_one_scale(matrix: Floats) -> Floats:
     low = matrix.min(axis=0)
     span = matrix.max(axis=0) - low
-    scaled: Matrix = (matrix - low) / np.where(span > 0, span, 1.0)
-    return scaled
+    return np.asarray((matrix - low) / np.where(span > 0, span, 1.0))

@@ -3,19 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from isonomy._tables import as_matrix, like
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._protected import group_values, protected_columns
-from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Floats, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
 __all__ = ["FairHome"]
 
-Matrix = NDArray[np.float64]
 COMBINE = ("vote", "mean", "confidence")
 
 
@@ -89,8 +87,7 @@ class FairHome(BaseMitigator):
     prefit: bool = False
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
-        if self.combine not in COMBINE:
-            raise unknown_name("way to combine", str(self.combine), COMBINE)
+        check_choice("way to combine", self.combine, COMBINE)
         matrix = as_matrix(X, who=self.name)
         self._columns = list(protected_columns(matrix, s, self._positions(X)))
         if not self._columns:
@@ -110,7 +107,7 @@ class FairHome(BaseMitigator):
         self.estimator_ = fit_model(clone(model), X, self.decode(y), w)
 
     def _copies(self, X: Any) -> list[Any]:
-        """Give the rows once for each group, moved there."""
+        """Return the rows once for each group, moved there."""
         matrix = as_matrix(X, who=self.name)
         copies = []
         for values in self.mutants_:
@@ -119,16 +116,14 @@ class FairHome(BaseMitigator):
             copies.append(like(X, moved))
         return copies
 
-    def _mean(self, scores: Matrix) -> Matrix:
+    def _mean(self, scores: Floats) -> Floats:
         if self.combine != "confidence":
-            mean: Matrix = scores.mean(axis=0)
-            return mean
+            return np.asarray(scores.mean(axis=0))
         trust = np.abs(scores - 0.5)
         total = trust.sum(axis=0)
         # Copies that all say one half are worth the same.
         share = np.divide(trust, total, out=np.full_like(trust, 1 / len(trust)), where=total > 0)
-        weighted: Matrix = (scores * share).sum(axis=0)
-        return weighted
+        return np.asarray((scores * share).sum(axis=0))
 
     def _predict(self, X: Any, s: Vector | None) -> Vector:
         copies = self._copies(X)
@@ -145,10 +140,10 @@ class FairHome(BaseMitigator):
             favorable = self._mean(self._every_score(copies)) >= 0.5
         return self.decode(favorable.astype(np.intp))
 
-    def _every_score(self, copies: list[Any]) -> Matrix:
+    def _every_score(self, copies: list[Any]) -> Floats:
         return np.array([self._favorable_scores(self.estimator_, c) for c in copies])
 
-    def _predict_proba(self, X: Any, s: Vector | None) -> Matrix:
+    def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
         copies = self._copies(X)
         if not hasattr(self.estimator_, "predict_proba"):
             votes = np.array([self.estimator_.predict(c) == self.favorable_ for c in copies])

@@ -1,9 +1,8 @@
 """Group thresholds under a fairness constraint: the exact optimum over the groups' ROC hulls."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._hulls import (
     Curve,
@@ -18,15 +17,13 @@ from isonomy.mitigators._hulls import (
     single,
 )
 from isonomy.mitigators._post import check_cells, label_sums, recentre, uniform
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
 __all__ = ["FairnessConstrainedThresholds"]
 
 CONSTRAINTS = ("demographic_parity", "equal_opportunity", "predictive_equality", "equalized_odds")
 OBJECTIVES = ("accuracy", "balanced_accuracy")
-
-Floats = NDArray[np.float64]
 
 
 @MITIGATORS.register("fairness_constrained_thresholds", aliases=("thresholds",))
@@ -112,10 +109,8 @@ class FairnessConstrainedThresholds(PostProcessor):
         self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None
     ) -> None:
         """Learn the thresholds of each group and their probabilities."""
-        if self.constraint not in CONSTRAINTS:
-            raise unknown_name("constraint", str(self.constraint), CONSTRAINTS)
-        if self.objective not in OBJECTIVES:
-            raise unknown_name("objective", str(self.objective), OBJECTIVES)
+        check_choice("constraint", self.constraint, CONSTRAINTS)
+        check_choice("objective", self.objective, OBJECTIVES)
         if not 0 <= self.tolerance <= 1:
             raise InputError(f"tolerance must lie in [0, 1]; got {self.tolerance:g}.")
         names = getattr(self, "groups_", range(int(s.max()) + 1))
@@ -162,7 +157,7 @@ class FairnessConstrainedThresholds(PostProcessor):
         return (draw < self._probability(scores, s)).astype(np.intp)
 
     def adjust_scores(self, scores: Floats, labels: Vector, s: Vector) -> Floats:
-        """Give the exact probability of the favourable label, or the scores moved."""
+        """Return the exact probability of the favourable label, or the scores moved."""
         if self.randomize:
             return self._probability(scores, s)
         each = np.array([t[0] for t in self.thresholds_])

@@ -26,8 +26,6 @@ from isonomy.search import Choice, Parameter, Search, Space, Whole, minimize
 
 __all__ = ["Fairway", "fairway_space", "four_goals", "plain"]
 
-Matrix = NDArray[np.float64]
-
 
 @MITIGATORS.register("fairway")
 class Fairway(WrappedModel):
@@ -239,7 +237,7 @@ def plain(estimator: BaseEstimator) -> BaseEstimator:
 
 
 def four_goals(y: Vector, predicted: Vector, s: Vector, w: Weights = None) -> float:
-    """Give Fairway's sum of goals, small when the model is both right and even-handed.
+    """Return Fairway's sum of goals, small when the model is both right and even-handed.
 
     Examples
     --------
@@ -261,7 +259,7 @@ def four_goals(y: Vector, predicted: Vector, s: Vector, w: Weights = None) -> fl
 
 
 def fairway_space(estimator: BaseEstimator) -> tuple[str, Space]:
-    """Give a learner's family and the parameters that Fairway and MAAT's copy of it search.
+    """Return a learner's family and the parameters that Fairway and MAAT's copy of it search.
 
     Examples
     --------

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomy._validate import optional
-from isonomy.mitigators._reductions import Learner, Reduction, make_constraint
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators._reductions import Reduction
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 
 __all__ = ["GridSearch"]
 
@@ -78,30 +76,26 @@ class GridSearch(Reduction):
     advice = "Like exponentiated_gradient, but one model and no lottery."
     reference = "Agarwal et al., ICML 2018"
 
-    constraint: Any = "demographic_parity"
-    bound: float | None = None
-    ratio: float | None = None
     constraint_weight: float = 0.5
     grid_size: int = 10
     grid_limit: float = 2.0
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the models of the grid and choose one."""
-        fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
-        search = fairlearn.GridSearch(
-            Learner(self.base_learner(), X),
-            make_constraint(self.constraint, self.bound, self.ratio, who=self.name),
+        search = self._start(
+            "GridSearch",
+            X,
             constraint_weight=self.constraint_weight,
             grid_size=self.grid_size,
             grid_limit=self.grid_limit,
         )
-        self._reduce(search, X, y, s, w)
+        self._reduce(search, y, s, w)
         self.best_ = int(search.best_idx_)
         self.errors_ = np.array(search.objectives_, dtype=np.float64)
         self.violations_ = search.gammas_.max().to_numpy(dtype=np.float64)
 
-    def predict_scores(self, X: Any, s: Vector | None = None) -> NDArray[np.float64]:
-        """Give the chosen model's probability of the favourable label, or its label."""
+    def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
+        """Return the chosen model's probability of the favourable label, or its label."""
         model = self.predictors_[self.best_]
         if not hasattr(model, "predict_proba"):
             return np.asarray(model.predict(X), dtype=np.float64)
@@ -110,5 +104,5 @@ class GridSearch(Reduction):
         return p[:, 1]
 
     def predict_labels(self, X: Any, s: Vector | None = None) -> Vector:
-        """Give the chosen model's labels."""
+        """Return the chosen model's labels."""
         return np.asarray(self.predictors_[self.best_].predict(X), dtype=np.intp)

@@ -12,12 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from isonomy._tables import as_matrix, like
 from isonomy.errors import InputError
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["LearningFairRepresentations", "objective"]
 
-Floats = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -105,9 +104,7 @@ class LearningFairRepresentations(PreProcessor):
     Az: float = 50.0
     max_iter: int = 300
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
+    def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Learn prototypes and give the rows as mixtures of them."""
         if self.k < 2:
             raise InputError(f"k must be at least 2 prototypes; got {self.k}.")
@@ -157,7 +154,7 @@ class LearningFairRepresentations(PreProcessor):
         return self.transform(X), y, s, w
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
-        """Give rows as mixtures of the prototypes."""
+        """Return rows as mixtures of the prototypes."""
         matrix = as_matrix(X, who=self.name)
         scaled = (matrix - self._low) / self._span
         return like(X, memberships(scaled, self._scaled_prototypes) @ self.prototypes_)
@@ -166,8 +163,7 @@ class LearningFairRepresentations(PreProcessor):
         rng = check_random_state(self.random_state)
         d = scaled.shape[1]
         if published:
-            uniform: Floats = rng.uniform(size=self.k + self.k * d)
-            return uniform
+            return np.asarray(rng.uniform(size=self.k + self.k * d))
         rows = rng.choice(len(scaled), self.k, replace=len(scaled) < self.k)
         # Equal rows would stay equal for ever: a little noise tells them apart.
         prototypes = scaled[rows] + rng.normal(0, 0.01, (self.k, d))
@@ -187,7 +183,7 @@ class _Counted:
 
 
 def _distances(cross: Floats, norms: Floats, prototypes: Floats) -> Floats:
-    """Give Euclidean distances (prototypes, rows) from V X', the rows' squared norms and V."""
+    """Return Euclidean distances (prototypes, rows) from V X', the rows' squared norms and V."""
     squared = cross * -2.0
     squared += norms
     squared += (prototypes**2).sum(axis=1)[:, None]
@@ -196,14 +192,14 @@ def _distances(cross: Floats, norms: Floats, prototypes: Floats) -> Floats:
 
 
 def _shares(distance: Floats) -> Floats:
-    """Give the softmax of minus the distances over the prototypes, which come first."""
+    """Return the softmax of minus the distances over the prototypes, which come first."""
     shares: Floats = np.exp(distance.min(axis=0) - distance)
     shares /= shares.sum(axis=0)
     return shares
 
 
 def memberships(X: Floats, prototypes: Floats) -> Floats:
-    """Give the degree to which each row belongs to each prototype."""
+    """Return the degree to which each row belongs to each prototype."""
     norms = np.einsum("ij,ij->i", X, X)
     return _shares(_distances(prototypes @ X.T, norms, prototypes)).T
 

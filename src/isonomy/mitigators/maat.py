@@ -11,16 +11,14 @@ from sklearn.utils import _safe_indexing
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._protected import generator
-from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Floats, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
 __all__ = ["Maat", "wae_removed"]
 
-Matrix = NDArray[np.float64]
 
-
-def wae_removed(counts: Any) -> Matrix:
-    r"""Give how many rows of each cell to remove so that all groups have one favourable rate.
+def wae_removed(counts: Any) -> Floats:
+    r"""Return how many rows of each cell to remove so that all groups have one favourable rate.
 
     Every group loses the same share of its rows, :math:`p_{max} - p_{min}`, the difference between
     the largest and the smallest favourable rate: group :math:`g` of :math:`n_g` rows and rate
@@ -48,8 +46,7 @@ def wae_removed(counts: Any) -> Matrix:
     n = np.asarray(counts, dtype=np.float64)
     total = n.sum(axis=1)
     rate = n[:, 1] / total
-    removed: Matrix = np.column_stack([(rate.max() - rate) * total, (rate - rate.min()) * total])
-    return removed
+    return np.column_stack([(rate.max() - rate) * total, (rate - rate.min()) * total])
 
 
 @MITIGATORS.register("maat")
@@ -152,7 +149,7 @@ class Maat(BaseMitigator):
         self.weights_ = np.array([first, *[(1 - first) / fairness] * fairness])
 
     def _attributes(self, s: Vector) -> list[tuple[Vector, list[Any]]]:
-        """Give each attribute's own groups: their numbers by row, and their names."""
+        """Return each attribute's own groups: their numbers by row, and their names."""
         if len(self._encoder.names) == 1:
             return [(s, list(self.groups_))]
         found = []
@@ -195,13 +192,12 @@ class Maat(BaseMitigator):
         ]
         return np.sort(np.concatenate(kept))
 
-    def _scores(self, X: Any) -> Matrix:
+    def _scores(self, X: Any) -> Floats:
         every = np.array([self._favorable_scores(model, X) for model in self.estimators_])
-        mean: Matrix = np.clip(self.weights_ @ every, 0.0, 1.0)
-        return mean
+        return np.asarray(np.clip(self.weights_ @ every, 0.0, 1.0))
 
     def _predict(self, X: Any, s: Vector | None) -> Vector:
         return self.decode((self._scores(X) >= 0.5).astype(np.intp))
 
-    def _predict_proba(self, X: Any, s: Vector | None) -> Matrix:
+    def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
         return self._two_columns(self._scores(X))

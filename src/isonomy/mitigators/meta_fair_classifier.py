@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError, IsonomyWarning, NotApplicable
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 
 __all__ = ["MetaFairClassifier"]
 
-Floats = NDArray[np.float64]
 
 CELLS = np.array([[-1.0, 0.0], [-1.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 """The four (label, group) whose densities are compared; columns of every posterior."""
@@ -133,8 +131,7 @@ class MetaFairClassifier(InProcessor):
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the normal distribution, then a rule for each pair of bounds."""
         published = self.protocol == "as_published"
-        if self.constraint not in CONSTRAINTS:
-            raise unknown_name("constraint", str(self.constraint), CONSTRAINTS)
+        check_choice("constraint", self.constraint, CONSTRAINTS)
         if published and self.constraint not in PUBLISHED:
             raise NotApplicable(
                 f"as_published knows the constraints fdr and sr only; got {self.constraint!r}: "
@@ -187,24 +184,22 @@ class MetaFairClassifier(InProcessor):
             self.bounds_ = (float(low[chosen]), float(high[chosen]))
 
     def predict_labels(self, X: Any, s: Vector | None = None) -> Vector:
-        """Give 1 where the rule is above 0."""
+        """Return 1 where the rule is above 0."""
         return (self._rule(X) > 0.0).astype(np.intp)
 
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
-        """Give the rule's value on the scale of a probability, within 0 and 1."""
+        """Return the rule's value on the scale of a probability, within 0 and 1."""
         t = self._rule(X)
         score = (t + 1.0) / 2.0 if self.protocol == "as_published" else t + 0.5
         # Densities that overflow leave no value, and the published rule then says no.
-        clipped: Floats = np.clip(np.nan_to_num(score, nan=0.0), 0.0, 1.0)
-        return clipped
+        return np.clip(np.nan_to_num(score, nan=0.0), 0.0, 1.0)
 
     def _rule(self, X: Any) -> Floats:
         base, terms = self._terms(self._features(X))
-        t: Floats = base + terms @ self.rule_
-        return t
+        return base + terms @ self.rule_
 
     def _terms(self, matrix: Floats) -> tuple[Floats, Floats]:
-        """Give the unconstrained rule, and per group the rate's numerator and denominator."""
+        """Return the unconstrained rule, and per group the rate's numerator and denominator."""
         p = self.gaussian_.posterior(matrix, plain=self.protocol == "as_published")
         groups = p[:, :2] + p[:, 2:]
         # What the rate counts, and what it divides by where that does not depend on the rule.
@@ -220,7 +215,7 @@ class MetaFairClassifier(InProcessor):
     def _best(
         self, base: Floats, terms: Floats, rules: Floats, cell: Vector, w: Weights
     ) -> tuple[int | None, float]:
-        """Give the most accurate rule whose ratio of rates suffices, and that ratio."""
+        """Return the most accurate rule whose ratio of rates suffices, and that ratio."""
         yes = (base[:, None] + terms @ rules.T > 0.0).astype(np.float64)
         member = np.zeros((4, len(cell)))
         member[cell, np.arange(len(cell))] = 1.0 if w is None else w
@@ -290,7 +285,7 @@ class Gaussian:
         return cls(np.concatenate(mean), vectors / np.sqrt(values), inner, log_scale)
 
     def posterior(self, matrix: Floats, *, plain: bool) -> Floats:
-        """Give P(label, group | x), columns in the order of ``CELLS``.
+        """Return P(label, group | x), columns in the order of ``CELLS``.
 
         The four log-densities differ by a linear function of x. With ``plain`` the densities
         themselves are divided, which overflows or underflows where the reference did.
@@ -316,8 +311,7 @@ class Gaussian:
         """Draw features, by the same numbers as ``RandomState.multivariate_normal``."""
         normal = rng.standard_normal((n, len(self.covariance)))
         _, values, vectors = np.linalg.svd(self.covariance)
-        points: Floats = normal @ (np.sqrt(values)[:, None] * vectors) + self.mean[:-2]
-        return points
+        return np.asarray(normal @ (np.sqrt(values)[:, None] * vectors) + self.mean[:-2])
 
 
 def descend(base: Floats, terms: Floats, low: Floats, high: Floats, fractional: bool) -> Floats:
@@ -436,7 +430,7 @@ def dual(
     fractional: bool,
     smooth: float,
 ) -> tuple[Floats, Floats, Floats]:
-    """Give the dual, its gradient and its second derivatives (00, 01, 11), per bounds."""
+    """Return the dual, its gradient and its second derivatives (00, 01, 11), per bounds."""
     far = np.sqrt(x * x + smooth**2)
     cost = 0.5 * (b - a) * (x + far) - b * x
     cost1 = 0.5 * (b - a) * (1.0 + x / far) - b
@@ -471,6 +465,6 @@ def dual(
 
 
 def _as_rule(lower: Floats, upper: Floats, low: Floats, high: Floats, fractional: bool) -> Floats:
-    """Give the weights of numerators and denominators that multipliers of bounds amount to."""
+    """Return the weights of numerators and denominators that multipliers of bounds amount to."""
     size = high[:, None] * upper - low[:, None] * lower if fractional else np.zeros_like(lower)
     return np.hstack([lower - upper, size])

@@ -4,16 +4,15 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, uniform
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 from isonomy.models import fit_model
 
@@ -21,8 +20,6 @@ __all__ = ["Minimax"]
 
 ERRORS = ("zero_one", "log_loss", "false_positive", "false_negative")
 CLIP = 1e-15  # the reference's, so that no loss is infinite
-
-Floats = NDArray[np.float64]
 
 
 @MITIGATORS.register("minimax")
@@ -122,8 +119,7 @@ class Minimax(InProcessor):
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Play the game."""
-        if self.error not in ERRORS:
-            raise unknown_name("error of minimax", str(self.error), ERRORS)
+        check_choice("error of minimax", self.error, ERRORS)
         if self.gamma is None and self.error.startswith("false"):
             raise NotApplicable(
                 f"minimax needs gamma for the error {self.error}: the lowest possible rate of it "
@@ -179,14 +175,13 @@ class Minimax(InProcessor):
         return base, X
 
     def _answers(self, model: Any, X: Any) -> Floats:
-        """Give a model's probabilities where they are judged, else its labels."""
+        """Return a model's probabilities where they are judged, else its labels."""
         if self.error == "log_loss":
-            p: Floats = model.predict_proba(X)[:, 1]
-            return p
+            return np.asarray(model.predict_proba(X)[:, 1])
         return np.asarray(model.predict(X), dtype=np.float64)
 
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
-        """Give the mean of the models' probabilities or labels."""
+        """Return the mean of the models' probabilities or labels."""
         if self.preparation_ is not None:
             X = self.preparation_.transform(X)
         if all(type(model) is LogisticRegression for model in self.models_):
@@ -230,7 +225,7 @@ class _Game:
         self.weights = self.share.copy()
 
     def row_weights(self) -> Floats:
-        """Give each row its part of the weight of its group."""
+        """Return each row its part of the weight of its group."""
         if self.kind.startswith("false"):
             # only the rows that can be wrong in this way are paid for
             paid = (self.price / self.counted)[self.s] * self.judged
@@ -238,7 +233,7 @@ class _Game:
         return np.asarray((self.weights / self.total)[self.s] * self.own)
 
     def errors(self, answers: Floats) -> Floats:
-        """Give the groups' errors."""
+        """Return the groups' errors."""
         if self.kind == "log_loss":
             p = np.clip(answers, CLIP, 1 - CLIP)
             loss = -np.log(np.where(self.y == 1, p, 1 - p))

@@ -20,7 +20,7 @@ from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._distortion import ADULT, COMPAS, GERMAN, Costs, Distortion
 from isonomy.mitigators._inputs import find_columns
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "optimal_mapping",
 ]
 
-Floats = NDArray[np.float64]
 MOST_VARIABLES = 2_000_000
 
 
@@ -124,9 +123,7 @@ class OptimizedPreprocessing(PreProcessor):
     clist: Sequence[float] = (0.99, 1.99, 2.99)
     dlist: Sequence[float] = (0.1, 0.05, 0.0)
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
+    def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Solve the program and rewrite the rows."""
         if len(self.clist) != len(self.dlist):
             raise InputError(
@@ -173,7 +170,7 @@ class OptimizedPreprocessing(PreProcessor):
         return [str(name) for name in self._column_names]
 
     def _learn_levels(self, X: Any) -> list[Vector]:
-        """Give each column's values numbers, by its cost table where it has one."""
+        """Return each column's values numbers, by its cost table where it has one."""
         known = column_names(X)
         self._column_names = [j if known is None else known[j] for j in self.coarse_columns_]
         tables = self.distortion.columns if isinstance(self.distortion, Distortion) else {}
@@ -231,8 +228,7 @@ class OptimizedPreprocessing(PreProcessor):
             tables.append(_table(spec, name, levels))
             codes.append(code)
         costs = [t[c[:, None], c[None, :]] for t, c in zip(tables, codes, strict=True)]
-        combined: Floats = np.sum(costs, axis=0) if spec.combine == "sum" else np.max(costs, axis=0)
-        return combined
+        return np.asarray((np.sum if spec.combine == "sum" else np.max)(costs, axis=0))
 
     def _write(self, X: Any, features: list[Vector]) -> Any:
         columns: list[Any] = []
@@ -265,8 +261,7 @@ def _values(X: Any, position: int) -> NDArray[Any]:
     column = take_columns(X, [position])
     if isinstance(column, pd.DataFrame):
         return column.iloc[:, 0].to_numpy()
-    values: NDArray[Any] = np.asarray(column)[:, 0]
-    return values
+    return np.asarray(column)[:, 0]
 
 
 def _table(spec: Distortion, name: str, levels: list[Any]) -> Floats:
@@ -278,7 +273,7 @@ def _table(spec: Distortion, name: str, levels: list[Any]) -> Floats:
 
 
 def _deal(row: Vector, rng: np.random.RandomState) -> Floats:
-    """Give evenly spread draws within each combination, in random order."""
+    """Return evenly spread draws within each combination, in random order."""
     order = np.lexsort((rng.random_sample(len(row)), row))
     found, start, count = np.unique(row[order], return_index=True, return_counts=True)
     rank = np.arange(len(row)) - np.repeat(start, count)
@@ -297,8 +292,7 @@ def _draw(mapping: Floats, row: Vector, draw: Floats) -> Vector:
     flat = (edges + np.arange(len(edges))[:, None]).ravel()
     # Two draws' width below the next combination's edges, so that rounding cannot cross over.
     found = np.searchsorted(flat, row + np.minimum(draw, 1.0 - 1e-12), side="right") - row * k
-    targets: Vector = np.minimum(found, k - 1)
-    return targets
+    return np.asarray(np.minimum(found, k - 1))
 
 
 def optimal_mapping(

@@ -7,15 +7,14 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 from scipy.special import expit
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 
 __all__ = ["PrejudiceRemover"]
 
-Floats = NDArray[np.float64]
 
 GRADIENTS = ("exact", "reference")
 RIDGE = 1.0
@@ -127,8 +126,7 @@ class PrejudiceRemover(InProcessor):
         """Fit the coefficients of all groups together."""
         published = self.protocol == "as_published"
         kind = self.gradient or ("reference" if published else "exact")
-        if kind not in GRADIENTS:
-            raise unknown_name("gradient", str(kind), GRADIENTS)
+        check_choice("gradient", kind, GRADIENTS)
         if not self.eta >= 0:
             raise InputError(f"eta must not be negative; got {self.eta}.")
         most = self.max_iter or (100 if published else 1000)
@@ -171,11 +169,10 @@ class PrejudiceRemover(InProcessor):
         self.coef_, self.intercept_ = table[:, :-1], table[:, -1]
 
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
-        """Give each row's probability under the model of its group."""
+        """Return each row's probability under the model of its group."""
         assert s is not None
         every = self._features(X) @ self.coef_.T + self.intercept_
-        own: Floats = expit(every[np.arange(len(every)), s])
-        return own
+        return expit(every[np.arange(len(every)), s])
 
 
 class Objective:
@@ -227,7 +224,7 @@ class Objective:
         self._at: Floats | None = None
 
     def start(self) -> Floats:
-        """Give the coefficients of one plain logistic regression per group."""
+        """Return the coefficients of one plain logistic regression per group."""
         table = np.zeros((self.groups, self.width))
         ends = [*self.first[1:], len(self.s)]
         for g, (first, end) in enumerate(zip(self.first, ends, strict=True)):
@@ -238,12 +235,12 @@ class Objective:
         return table.ravel()
 
     def value(self, flat: Floats) -> float:
-        """Give the loss."""
+        """Return the loss."""
         self._visit(flat)
         return self._value
 
     def gradient(self, flat: Floats) -> Floats:
-        """Give the gradient of the loss, or what the reference used in its place."""
+        """Return the gradient of the loss, or what the reference used in its place."""
         self._visit(flat)
         p, w = self._p, self.w
         spread = p * (1.0 - p)
@@ -262,11 +259,10 @@ class Objective:
             drift = self.eta * self.size * (share - overall) / (overall * (1.0 - overall))
             mean = bend.sum(axis=0) / self.size.sum()
             grad = both[:, 0] + (tilt[:, None] * bend - np.outer(drift, mean)).ravel()
-        result: Floats = grad + RIDGE * flat
-        return result
+        return grad + RIDGE * flat
 
     def both(self, flat: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient."""
+        """Return the loss and its gradient."""
         return self.value(flat), self.gradient(flat)
 
     def _visit(self, flat: Floats) -> None:
@@ -289,8 +285,7 @@ class Objective:
 
     def _push(self, flat: Floats) -> Floats:
         if self.compressed:
-            z: Floats = self._block @ flat
-            return z
+            return self._block @ flat
         table = flat.reshape(self.groups, -1)
         return np.concatenate(
             [part @ row for part, row in zip(self._parts(self.rows), table, strict=True)]
@@ -298,8 +293,7 @@ class Objective:
 
     def _pull_back(self, values: Floats) -> Floats:
         if self.compressed:
-            pulled: Floats = self._back @ values
-            return pulled
+            return self._back @ values
         pairs = zip(self._parts(self.rows), self._parts(values), strict=True)
         return np.concatenate([part.T @ own for part, own in pairs])
 
@@ -332,12 +326,11 @@ def fit_plain(rows: Any, y: Floats, w: Weights) -> Floats:
         method="L-BFGS-B",
         options={"gtol": 1e-4, "maxiter": 100},
     )
-    coefficients: Floats = found.x
-    return coefficients
+    return found.x
 
 
 def _entropy(share: Any) -> Any:
-    """Give the entropy in nats of an event that is neither certain nor impossible."""
+    """Return the entropy in nats of an event that is neither certain nor impossible."""
     return -share * np.log(share) - (1.0 - share) * np.log(1.0 - share)
 
 

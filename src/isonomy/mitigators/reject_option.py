@@ -3,12 +3,11 @@
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, label_sums, recentre
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
 __all__ = ["RejectOption"]
@@ -101,11 +100,10 @@ class RejectOption(PostProcessor):
     n_margins: int = 50
 
     def fit_scores(
-        self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None
+        self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None
     ) -> None:
         """Choose the threshold and the margin."""
-        if self.metric not in METRICS:
-            raise unknown_name("metric of reject_option", str(self.metric), METRICS)
+        check_choice("metric of reject_option", self.metric, METRICS)
         if not 0 <= self.low <= self.high <= 1:
             raise InputError(
                 f"low and high must satisfy 0 <= low <= high <= 1; got {self.low:g} and "
@@ -134,7 +132,7 @@ class RejectOption(PostProcessor):
         self.disparity_, self.balanced_accuracy_ = float(disparity[best]), float(balanced[best])
 
     def _choose(self, m: Vector, disparity: Vector, balanced: Vector) -> tuple[int, int]:
-        """Give the position of the best pair in the grid."""
+        """Return the position of the best pair in the grid."""
         least, largest = self.bounds
         feasible = (disparity >= least) & (disparity <= largest)
         self.feasible_ = bool(feasible.any())
@@ -156,25 +154,20 @@ class RejectOption(PostProcessor):
         first = np.lexsort((m[feasible], np.abs(disparity[feasible]), -balanced[feasible]))[0]
         return int(rows[first]), int(columns[first])
 
-    def _threshold_of(self, s: Vector) -> NDArray[np.float64]:
+    def _threshold_of(self, s: Vector) -> Floats:
         pair = np.array([self.threshold_ - self.margin_, self.threshold_ + self.margin_])
-        each: NDArray[np.float64] = pair[s]
-        return each
+        return pair[s]
 
-    def adjust(self, scores: NDArray[np.float64], labels: Vector, s: Vector) -> Vector:
-        """Give 1 where the score exceeds the threshold of its group."""
+    def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
+        """Return 1 where the score exceeds the threshold of its group."""
         return (scores > self._threshold_of(s)).astype(np.intp)
 
-    def adjust_scores(
-        self, scores: NDArray[np.float64], labels: Vector, s: Vector
-    ) -> NDArray[np.float64]:
-        """Give the scores, moved so that each group's threshold sits at one half."""
+    def adjust_scores(self, scores: Floats, labels: Vector, s: Vector) -> Floats:
+        """Return the scores, moved so that each group's threshold sits at one half."""
         return recentre(scores, self._threshold_of(s))
 
 
-def _weight_above(
-    scores: NDArray[np.float64], w: Weights, threshold: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _weight_above(scores: Floats, w: Weights, threshold: Floats) -> Floats:
     """Weigh the scores above each threshold; none weighs exactly nothing."""
     if w is None:
         ordered = np.sort(scores)
@@ -183,14 +176,11 @@ def _weight_above(
     order = np.argsort(-scores)
     cumulated = np.concatenate([[0.0], np.cumsum(w[order])])
     count = len(scores) - np.searchsorted(scores[order[::-1]], threshold, side="right")
-    weighed: NDArray[np.float64] = cumulated[count]
-    return weighed
+    return cumulated[count]
 
 
-def _criteria(
-    chosen: NDArray[np.float64], total: NDArray[np.float64], metric: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give disparity and balanced accuracy from favourable predictions by (group, label).
+def _criteria(chosen: Floats, total: Floats, metric: str) -> tuple[Floats, Floats]:
+    """Return disparity and balanced accuracy from favourable predictions by (group, label).
 
     The order of the operations is the reference's, because ties are broken by equality.
     """

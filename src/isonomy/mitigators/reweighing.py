@@ -6,7 +6,7 @@ import numpy as np
 
 from isonomy._validate import listed
 from isonomy.errors import NotApplicable
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["Reweighing"]
@@ -61,10 +61,8 @@ class Reweighing(PreProcessor):
     multi_group = True
     multi_class = True
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
-        """Give the same rows with the weights multiplied by those of their cells."""
+    def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
+        """Return the same rows with the weights multiplied by those of their cells."""
         classes, groups = int(y.max()) + 1, int(s.max()) + 1
         cell = s * classes + y
         n = np.bincount(cell, w, groups * classes).reshape(groups, classes).astype(np.float64)

@@ -17,17 +17,16 @@ fresh clone.
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from isonomy._validate import (
-    unknown_name,
+    check_choice,
 )
 from isonomy.errors import InputError, NotApplicable
-from isonomy.mitigators.base import BaseMitigator, Vector, Weights
+from isonomy.mitigators.base import BaseMitigator, Floats, TrainingSet, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
 __all__ = ["InProcessor", "PostProcessor", "PreProcessor", "WrappedModel", "strata"]
@@ -48,11 +47,10 @@ class WrappedModel(BaseMitigator):
         return X
 
     def _predict(self, X: Any, s: Vector | None) -> Vector:
-        labels: Vector = self.estimator_.predict(self.transform(X, s))
-        return labels
+        return np.asarray(self.estimator_.predict(self.transform(X, s)))
 
-    def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
-        given: NDArray[np.float64] = self.estimator_.predict_proba(self.transform(X, s))
+    def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
+        given: Floats = self.estimator_.predict_proba(self.transform(X, s))
         if len(self.estimator_.classes_) == len(self.classes_):
             return given
         # The rows that were kept may have lost a class, which then has probability 0.
@@ -71,9 +69,7 @@ class PreProcessor(WrappedModel):
     Where it does not, a study learns the transform once and fits every model on its rows.
     """
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
+    def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Learn from a training set and return the one that the base learner shall see."""
         return X, y, s, w
 
@@ -91,12 +87,12 @@ class InProcessor(BaseMitigator):
         """Learn the model."""
         raise NotImplementedError
 
-    def predict_scores(self, X: Any, s: Vector | None = None) -> NDArray[np.float64]:
-        """Give the probability of the favourable label."""
+    def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
+        """Return the probability of the favourable label."""
         raise NotImplementedError
 
     def predict_labels(self, X: Any, s: Vector | None = None) -> Vector:
-        """Give 1 where the favourable label is predicted; a tie is unfavourable."""
+        """Return 1 where the favourable label is predicted; a tie is unfavourable."""
         return (self.predict_scores(X, s) > 0.5).astype(np.intp)
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
@@ -105,7 +101,7 @@ class InProcessor(BaseMitigator):
     def _predict(self, X: Any, s: Vector | None) -> Vector:
         return self.decode(self.predict_labels(X, s))
 
-    def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
+    def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
         return self._two_columns(self.predict_scores(X, s))
 
 
@@ -140,26 +136,23 @@ class PostProcessor(BaseMitigator):
     fit_on: str | None = None
 
     def fit_scores(
-        self, scores: NDArray[np.float64], labels: Vector, y: Vector, s: Vector, w: Weights = None
+        self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None
     ) -> None:
         """Learn the rule from scores and labels of a base model and the true labels."""
         raise NotImplementedError
 
-    def adjust(self, scores: NDArray[np.float64], labels: Vector, s: Vector) -> Vector:
-        """Give the mitigated labels, 1 = favourable."""
+    def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
+        """Return the mitigated labels, 1 = favourable."""
         raise NotImplementedError
 
-    def adjust_scores(
-        self, scores: NDArray[np.float64], labels: Vector, s: Vector
-    ) -> NDArray[np.float64]:
-        """Give the mitigated probability of the favourable label."""
+    def adjust_scores(self, scores: Floats, labels: Vector, s: Vector) -> Floats:
+        """Return the mitigated probability of the favourable label."""
         return self.adjust(scores, labels, s).astype(np.float64)
 
     def scores_from(self) -> str:
         """Return where the scores come from: ``fit_on``, or the default of the protocol."""
         where = self.fit_on or ("train" if self.protocol == "as_published" else "out_of_fold")
-        if where not in self.FIT_ON:
-            raise unknown_name("fit_on", str(where), self.FIT_ON)
+        check_choice("fit_on", where, self.FIT_ON)
         return where
 
     def base_learner(self) -> BaseEstimator:
@@ -196,9 +189,7 @@ class PostProcessor(BaseMitigator):
             )
         return self.estimator
 
-    def out_of_fold(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[NDArray[np.float64], Vector]:
+    def out_of_fold(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> tuple[Floats, Vector]:
         """Return scores and labels of each training row by a base learner that did not see it."""
         scores, labels = np.empty(len(y)), np.empty(len(y), dtype=np.intp)
         folds = StratifiedKFold(5, shuffle=True, random_state=self.random_state)
@@ -207,8 +198,8 @@ class PostProcessor(BaseMitigator):
             scores[test], labels[test] = self._outputs(fitted, _safe_indexing(X, test))
         return scores, labels
 
-    def _outputs(self, estimator: Any, X: Any) -> tuple[NDArray[np.float64], Vector]:
-        """Give a model's scores and labels in our coding; labels stand in for absent scores."""
+    def _outputs(self, estimator: Any, X: Any) -> tuple[Floats, Vector]:
+        """Return a model's scores and labels in our coding; labels stand in for absent scores."""
         labels = (estimator.predict(X) == self.favorable_).astype(np.intp)
         if not hasattr(estimator, "predict_proba"):
             return labels.astype(np.float64), labels
@@ -219,14 +210,14 @@ class PostProcessor(BaseMitigator):
         scores, labels = self._outputs(self.estimator_, X)
         return self.decode(self.adjust(scores, labels, s))
 
-    def _predict_proba(self, X: Any, s: Vector | None) -> NDArray[np.float64]:
+    def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
         assert s is not None
         scores, labels = self._outputs(self.estimator_, X)
         return self._two_columns(self.adjust_scores(scores, labels, s))
 
 
 def strata(y: Vector, s: Vector, least: int) -> Vector:
-    """Give class-by-group strata, or the classes alone where a cell is too small to spread."""
+    """Return class-by-group strata, or the classes alone where a cell is too small to spread."""
     cells = s * 2 + y
     counts = np.bincount(cells)
     return cells if counts[counts > 0].min() >= least else y

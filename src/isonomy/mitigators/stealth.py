@@ -14,13 +14,12 @@ from sklearn.utils import _safe_indexing
 from isonomy._tables import as_matrix
 from isonomy.errors import InputError
 from isonomy.mitigators._protected import generator
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
 
 __all__ = ["Stealth", "bicluster"]
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 TINY = 1e-31
 GRAIN = 2.0**-36
@@ -28,7 +27,7 @@ GRAIN = 2.0**-36
 
 
 def bicluster(
-    X: Matrix,
+    X: Floats,
     rng: np.random.Generator,
     *,
     global_poles: bool = False,
@@ -96,9 +95,8 @@ def bicluster(
     return leaves
 
 
-def _distances(row: Matrix, table: Matrix) -> Matrix:
-    found: Matrix = np.rint(cdist(row, table, "cityblock")[0] / GRAIN) * GRAIN
-    return found
+def _distances(row: Floats, table: Floats) -> Floats:
+    return np.asarray(np.rint(cdist(row, table, "cityblock")[0] / GRAIN) * GRAIN)
 
 
 def _fit_or_constant(estimator: Any, X: Any, y: Vector, w: Weights = None) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 from isonomy._tables import drop_columns
 from isonomy.errors import InputError
-from isonomy.mitigators.base import MITIGATORS, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 __all__ = ["Suppression"]
@@ -46,14 +46,12 @@ class Suppression(PreProcessor):
     multi_group = True
     multi_class = True
 
-    def resample(
-        self, X: Any, y: Vector, s: Vector, w: Weights = None
-    ) -> tuple[Any, Vector, Vector, Weights]:
-        """Give the rows without the protected columns."""
+    def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
+        """Return the rows without the protected columns."""
         return self.transform(X), y, s, w
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
-        """Give rows without the protected columns."""
+        """Return rows without the protected columns."""
         positions = self._positions(X)
         if not positions:
             raise InputError(

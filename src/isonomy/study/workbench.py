@@ -58,7 +58,7 @@ class Outputs:
 
 
 def outputs(model: Any, X: Any) -> Outputs:
-    """Give a fitted model's labels and its scores of the favourable label, 1."""
+    """Return a fitted model's labels and its scores of the favourable label, 1."""
     scored = hasattr(model, "predict_proba")
     if scored and isinstance(model, RandomForestClassifier):
         # a forest's label is its likeliest class; asking for both would walk the trees twice
@@ -89,7 +89,7 @@ def _encoded(source: Source | str, preparation: str, attribute: str | None) -> E
 
 @lru_cache(maxsize=8)
 def _groups(source: Source | str) -> tuple[NDArray[np.intp], tuple[tuple[Any, ...], ...]]:
-    """Give numbers to the joint groups of all protected attributes, over all rows of the dataset.
+    """Return numbers to the joint groups of all protected attributes, over all rows of the dataset.
 
     All rows, so that every split and every preparation counts the same groups.
     """
@@ -157,7 +157,7 @@ class Workbench:
     # Making models and mitigators.
 
     def random_state(self, kind: type[BaseMitigator]) -> Any:
-        """Give a method its random numbers: a seed, or NumPy's old stream where the split left it.
+        """Return a method its random numbers: a seed, or NumPy's old stream where the split left it.
 
         A method that draws when it predicts gets a seed always, so that its draws do not depend
         on how often it was asked before.
@@ -227,14 +227,14 @@ class Workbench:
     # What is shared.
 
     def base(self, model: str) -> Outputs:
-        """Give the predictions of the original model on the test rows."""
+        """Return the predictions of the original model on the test rows."""
         if is_mitigator(model):
             off = Method(model, model)
             return self.once(("base", model), lambda: self.fit_alone(self.make(off, None)))
         return self.on_test(model, calibrated=False)
 
     def fitted(self, model: str, *, calibrated: bool) -> Any:
-        """Give a base learner fitted on the training rows, once."""
+        """Return a base learner fitted on the training rows, once."""
 
         def fit() -> Any:
             learner = self.learner(model)
@@ -245,14 +245,14 @@ class Workbench:
         return self.once(("fit", model, calibrated), fit)
 
     def on_test(self, model: str, *, calibrated: bool) -> Outputs:
-        """Give a fitted base learner's labels and scores on the test rows."""
+        """Return a fitted base learner's labels and scores on the test rows."""
         return self.once(
             ("test", model, calibrated),
             lambda: outputs(self.fitted(model, calibrated=calibrated), self.X_test),
         )
 
     def on_train(self, model: str, *, calibrated: bool) -> Outputs:
-        """Give a fitted base learner's labels and scores on the rows it was fitted on."""
+        """Return a fitted base learner's labels and scores on the rows it was fitted on."""
         return self.once(
             ("train", model, calibrated),
             lambda: outputs(self.fitted(model, calibrated=calibrated), self.X),
@@ -260,12 +260,12 @@ class Workbench:
 
     def near(self) -> Neighbours:
         """Find each test row's neighbours, for consistency."""
-        return self.once("near", lambda: neighbours(self.X_test))
+        return self.once(("near",), lambda: neighbours(self.X_test))
 
     # Running a method.
 
     def run(self, method: Method, model: str) -> Outputs:
-        """Give a method's predictions on the test rows, doing only what was not done before."""
+        """Return a method's predictions on the test rows, doing only what was not done before."""
         kind = MITIGATORS[base_name(method.mitigator)]
         if kind is Unmitigated:
             return self.base(model)

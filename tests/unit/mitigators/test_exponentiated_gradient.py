@@ -149,7 +149,7 @@ def test_constant_answers_of_fairlearn_are_kept() -> None:
             ]
 
     fair = ExponentiatedGradient()
-    fair._reduce(Game(), X, y, s, None)
+    fair._reduce(Game(), y, s, None)
     fair.weights_ = np.ones(1)
     np.testing.assert_array_equal(fair.mixture(X), np.ones(len(y)))
 
