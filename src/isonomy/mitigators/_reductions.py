@@ -36,7 +36,7 @@ def make_constraint(constraint: Any, bound: float | None, ratio: float | None, *
                 "has its own."
             )
         return constraint
-    check_choice("constraint", constraint, CONSTRAINTS)
+    check_choice("constraint", constraint, list(CONSTRAINTS))
     kind = getattr(moments, CONSTRAINTS[constraint])
     if constraint != "bounded_group_loss":
         if ratio is None:
