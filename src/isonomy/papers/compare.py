@@ -1,4 +1,4 @@
-"""Our runs of a paper's study beside the published ones, cell by cell and table by table."""
+"""Our runs of a paper's study compared with the published ones, cell by cell and table by table."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from isonomy._names import base_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
-from isonomy.papers.compare_tables import TABLE_CELL, compare_tables, is_close, near_print
+from isonomy.papers.compare_tables import compare_tables, is_close
 from isonomy.papers.judge import is_baseline, known_mean, one_study
 from isonomy.papers.paper import FINDINGS, PAPERS
-from isonomy.papers.table import PaperTable, label_of, plain_value
+from isonomy.papers.table import PaperTable, plain_value
 from isonomy.stats import holm, mann_whitney
 from isonomy.store.record import check_frame, wide
 
 __all__ = [
     "Comparison",
-    "LEVEL",
+    "cell_text",
+    "ALPHA",
     "compare",
     "compare_cells",
     "compare_tables",
@@ -30,8 +31,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-LEVEL = 0.01
-"""Level at which a cell counts as different, Holm's correction over all cells included."""
+ALPHA = 0.01
+"""Significance level of a cell, Holm's correction over all cells included."""
 
 CELL = ("dataset", "attributes", "model", "mitigator")
 # they bring their own learner: one set of published runs stands for every base model
@@ -43,12 +44,12 @@ _DIGITS = 6e-7  # published values have six decimals
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours beside the published: single cells, cells of the tables, and the findings.
+    """Our runs compared with the published ones: single cells, cells of the tables, and the findings.
 
     Attributes
     ----------
     paper : str
-        The paper's name on the command line.
+        The name of the paper.
     cells : DataFrame
         One row per (task, model, method, metric): runs and means of both sides, their difference,
         the two-sided Mann-Whitney p-value, Holm's correction of it over all rows, the chance that
@@ -59,7 +60,7 @@ class Comparison:
         same part of the study, and whether they are equal as printed, or close.
     findings : PaperTable
         The paper's numbered findings: as published, recomputed, ours.
-    level : float
+    alpha : float
     notes : tuple of str
     """
 
@@ -67,26 +68,24 @@ class Comparison:
     cells: pd.DataFrame
     tables: pd.DataFrame
     findings: PaperTable
-    level: float = LEVEL
+    alpha: float = ALPHA
     notes: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """Give the single cells."""
+        """Return the single cells."""
         return self.cells
 
     def agreement(self, by: str = "mitigator") -> pd.DataFrame:
-        """Give the share that agrees, by one of the columns of a cell, and over all."""
+        """Return the share that agrees, by one of the columns of a cell, and over all."""
         cells = self.cells
         if cells.empty:
             return pd.DataFrame()
         parts = {str(name): part for name, part in cells.groupby(by, sort=False, observed=True)}
-        rows = {
-            name: _agreement(part, self.level) for name, part in {**parts, "all": cells}.items()
-        }
+        rows = {name: _agreement(part) for name, part in {**parts, "all": cells}.items()}
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def table_agreement(self) -> pd.DataFrame:
-        """Give per table how many cells are equal as printed, and how many are close."""
+        """Return per table how many cells are equal as printed, and how many are close."""
         if self.tables.empty:
             return pd.DataFrame(columns=["cells", "equal", "close", "within"])
         grouped = self.tables.groupby("table", sort=False)
@@ -97,7 +96,7 @@ class Comparison:
         """Return everything as plain data: undefined is None."""
         return {
             "paper": self.paper,
-            "level": self.level,
+            "alpha": self.alpha,
             "notes": list(self.notes),
             "agreement": _records(self.agreement().reset_index(names="mitigator")),
             "tables": _records(self.table_agreement().reset_index(names="table")),
@@ -111,13 +110,13 @@ class Comparison:
         lines = [f"## {self.paper}: our study beside the published runs", ""]
         if len(self.cells):
             ours, theirs = (_span(self.cells[side]) for side in ("runs", "published_runs"))
-            told = (
+            summary = (
                 f"{len(self.cells):,} cells (task, model, method, metric), {ours} runs of ours "
                 f"against {theirs}. *Rejected*: Mann-Whitney, two-sided, Holm over all cells, "
-                f"{self.level:.0%}. *Equal runs*: same "
+                f"{self.alpha:.0%}. *Equal runs*: same "
                 "seed, all metrics equal to six digits; *paired*: mean absolute difference seed by seed."
             )
-            lines += [told, "", *_markdown(self.agreement().reset_index(names="method")), ""]
+            lines += [summary, "", *_markdown(self.agreement().reset_index(names="method")), ""]
         if len(self.tables):
             lines += [
                 (
@@ -142,19 +141,19 @@ def compare(
     published: pd.DataFrame,
     paper: str,
     *,
-    level: float = LEVEL,
+    alpha: float = ALPHA,
     paired: bool = True,
 ) -> Comparison:
-    """Set our runs of a study beside the published ones.
+    """Compare our runs of a study with the published ones.
 
     Parameters
     ----------
     ours, published : DataFrame
         Result frames, such as ``Store.frame()`` and ``read_published(...)``.
-    paper : {"chen", "fairea"}
-        Whose tables and findings to make.
-    level : float
-        At which a cell is rejected, after Holm's correction.
+    paper : str
+        Whose tables and findings to make: a paper that is ``comparable``.
+    alpha : float
+        Significance level at which a cell is rejected, after Holm's correction.
     paired : bool
         Whether a repeat met the same test rows on both sides, as it did where the authors' splits
         are replayed (``protocol="as_published"``): runs are then compared seed by seed too, and
@@ -179,7 +178,7 @@ def compare(
         if check_frame(frame).empty:
             raise InputError(f"{side} must hold results; the frame is empty.")
     part = same_part(published, ours)
-    cells = compare_cells(ours, part, level=level, paired=paired)
+    cells = compare_cells(ours, part, alpha=alpha, paired=paired)
     if paired:
         part = _same_repeats(part, ours)
     # what only one side holds would pool other runs on each
@@ -190,12 +189,12 @@ def compare(
         same = about.tables[FINDINGS].make(published=part).data["recomputed"]
         data.insert(data.columns.get_loc("ours"), "recomputed on our part", same)
         findings = replace(findings, data=data)
-    notes = [*_power(cells, level), *_baseline_note(ours, published), *left_out]
-    return Comparison(paper, cells, tables, findings, level, tuple(notes))
+    notes = [*_power(cells, alpha), *_baseline_note(ours, published), *left_out]
+    return Comparison(paper, cells, tables, findings, alpha, tuple(notes))
 
 
 def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
-    """Set our runs beside what a paper prints, where the authors' files are not at hand.
+    """Compare our runs with what a paper prints, where the authors' files are not at hand.
 
     A printed cell is compared where our runs hold all that is behind it.
 
@@ -203,44 +202,14 @@ def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
     ----------
     ours : DataFrame
         A result frame.
-    paper : {"chen", "fairea"}
+    paper : str
+        Whose tables and findings to make.
     """
     about = PAPERS[paper]
-    parts = about.parts(ours)
-    rows, short = [], []
-    for name, recipe in about.tables.items():
-        if name == FINDINGS or recipe.needs - parts:
-            continue
-        try:
-            made = recipe.make(ours)
-        except InputError:
-            continue
-        found = made.compare().rename(columns={"recomputed": "ours", "printed": "published"})
-        if found.empty:
-            short.append(name)
-            continue
-        value = {
-            (label_of(row), label_of(column)): v
-            for column in made.data
-            for row, v in made.data[column].items()
-        }
-        close = [
-            equal or near_print(value[row, column], theirs, recipe.close)
-            for row, column, theirs, equal in found[
-                ["row", "column", "published", "agrees"]
-            ].itertuples(index=False)
-        ]
-        table = found.assign(table=name, equal=found["agrees"], close=close, within=recipe.close)
-        rows.append(table[TABLE_CELL])
+    tables, left_out = compare_tables(ours, None, about)
     notes = ["The authors' files were not given (--published): single cells are not compared."]
-    if short:
-        notes.append(
-            f"Our runs do not hold all that is behind a cell of {', '.join(short)}: not compared."
-        )
-    tables = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=TABLE_CELL)
-    return Comparison(
-        paper, pd.DataFrame(), tables, about.tables[FINDINGS].make(ours=ours), LEVEL, tuple(notes)
-    )
+    findings = about.make(FINDINGS, ours)
+    return Comparison(paper, pd.DataFrame(), tables, findings, notes=(*notes, *left_out))
 
 
 # ---------------------------------------------------------------------- the same part
@@ -257,7 +226,7 @@ def _brings_own_model(names: pd.Series) -> NDArray[np.bool_]:
 
 
 def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """Give the published rows of the tasks, models and methods that our frame holds.
+    """Return the published rows of the tasks, models and methods that our frame holds.
 
     Baselines go with their model. A method that brings its own learner was published once and
     stands for every base model.
@@ -287,7 +256,7 @@ def _same_repeats(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_cells(
-    ours: pd.DataFrame, published: pd.DataFrame, *, level: float = LEVEL, paired: bool = True
+    ours: pd.DataFrame, published: pd.DataFrame, *, alpha: float = ALPHA, paired: bool = True
 ) -> pd.DataFrame:
     """Compare means and distributions of every (task, model, method, metric) both frames hold."""
     ours, published = (f[~is_baseline(f)] for f in map(check_frame, (ours, published)))
@@ -312,25 +281,29 @@ def compare_cells(
     )
     equal, apart = _seed_by_seed(a, b, seeds_a, seeds_b, paired=paired)
     flat_a, flat_b = (v.reshape(-1, v.shape[-1]) for v in (a, b))
-    p, larger, n, m = _tested(flat_a, flat_b)
+    n, m = (np.isfinite(v).sum(axis=-1) for v in (flat_a, flat_b))
+    statistic, p = mann_whitney(flat_a, flat_b, nan="omit")
+    # two constant samples of one value differ in nothing
+    p = np.where(np.isnan(p) & (n > 0) & (m > 0), 1.0, p)
     count = len(metrics)
     out = pd.concat([places[list(CELL)]] * count, ignore_index=True)
     out["metric"] = np.repeat(metrics, len(places))
     out["runs"], out["published_runs"] = n, m
     out["ours"], out["published"] = known_mean(flat_a), known_mean(flat_b)
     out["difference"] = out["ours"] - out["published"]
-    out["p"], out["larger"] = p, larger
+    with np.errstate(invalid="ignore"):
+        out["p"], out["larger"] = p, statistic / (n * m)
     out["equal_runs"], out["paired"] = np.tile(equal, count), apart.ravel()
     out = out[(out["runs"] > 0) & (out["published_runs"] > 0)].reset_index(drop=True)
     out["adjusted"] = holm(out["p"].to_numpy())
-    out["rejected"] = out["adjusted"] < level
+    out["rejected"] = out["adjusted"] < alpha
     return out
 
 
 def _seed_by_seed(
     a: Floats, b: Floats, seeds_a: list[int], seeds_b: list[int], *, paired: bool
 ) -> tuple[Floats, Floats]:
-    """Give per cell the share of equal runs, and per metric and cell the mean distance."""
+    """Return per cell the share of equal runs, and per metric and cell the mean distance."""
     shared = sorted(set(seeds_a) & set(seeds_b))
     if not paired or not shared:
         return np.full(a.shape[1], np.nan), np.full(a.shape[:2], np.nan)
@@ -360,7 +333,7 @@ def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
 def _laid_out(
     runs: pd.DataFrame, keys: pd.MultiIndex, places: pd.DataFrame, metrics: list[str]
 ) -> tuple[Floats, list[int]]:
-    """Give ``values[metric, place, run]`` and the repeat behind each run."""
+    """Return ``values[metric, place, run]`` and the repeat behind each run."""
     at = pd.MultiIndex.from_frame(places)
     unique, back = np.unique(at.to_numpy(), return_inverse=True)
     row = pd.Index(unique).get_indexer(pd.Index(keys.to_numpy()))
@@ -372,21 +345,7 @@ def _laid_out(
     return values[:, back], [int(s) for s in seeds]
 
 
-def _tested(a: Floats, b: Floats) -> tuple[Floats, Floats, NDArray[np.intp], NDArray[np.intp]]:
-    """Test row against row, however many runs each has: p, chance of a > b, and the two counts."""
-    a, b = np.sort(a, axis=-1), np.sort(b, axis=-1)  # undefined ones last
-    n, m = (np.isfinite(v).sum(axis=-1) for v in (a, b))
-    p, larger = np.full(len(a), np.nan), np.full(len(a), np.nan)
-    for i, j in {(int(i), int(j)) for i, j in zip(n, m, strict=True) if i and j}:
-        rows = (n == i) & (m == j)
-        statistic, p[rows] = mann_whitney(a[rows, :i], b[rows, :j])
-        larger[rows] = statistic / (i * j)
-    # two constant samples of one value differ in nothing
-    p[np.isnan(p) & (n > 0) & (m > 0)] = 1.0
-    return p, larger, n, m
-
-
-def _agreement(cells: pd.DataFrame, level: float) -> dict[str, float]:
+def _agreement(cells: pd.DataFrame) -> dict[str, float]:
     away = cells["difference"].abs()
     return {
         "cells": len(cells),
@@ -400,33 +359,34 @@ def _agreement(cells: pd.DataFrame, level: float) -> dict[str, float]:
     }
 
 
-def _power(cells: pd.DataFrame, level: float) -> list[str]:
-    """Say where the runs are too few for any difference to be found."""
+def _power(cells: pd.DataFrame, alpha: float) -> list[str]:
+    """Return a note where the runs are too few for any difference to be found."""
     at = int(cells["runs"].to_numpy().argmin())
     n, m = (int(cells[side].to_numpy()[at]) for side in ("runs", "published_runs"))
     best = float(mann_whitney(np.arange(n), np.arange(m) + n).pvalue)
-    if best * len(cells) <= level:
+    if best * len(cells) <= alpha:
         return []
     return [
         (
             f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
-            f"over {len(cells):,} cells raises above {level:g}: that such a cell is not rejected says "
+            f"over {len(cells):,} cells raises above {alpha:g}: that such a cell is not rejected says "
             "little; read the column p below 0.05 (5 % are expected when nothing differs)."
         )
     ]
 
 
 def _baseline_note(ours: pd.DataFrame, published: pd.DataFrame) -> list[str]:
-    """Say where our baselines are means over other splits than the published ones."""
-    mine = ours[is_baseline(ours)]["repeat"]
+    """Return a note where our baselines are means over other splits than the published ones."""
+    repeats = ours[is_baseline(ours)]["repeat"]
     theirs = published[is_baseline(published)]["repeat"]
-    if mine.isna().all() or theirs.empty or theirs.notna().any():
+    if repeats.isna().all() or theirs.empty or theirs.notna().any():
         return []
-    told = (
-        f"Our mutation baselines are means over {mine.nunique()} splits, the published ones over "
-        "theirs: regions and areas differ by that, too."
-    )
-    return [told]
+    return [
+        (
+            f"Our mutation baselines are means over {repeats.nunique()} splits, the published ones "
+            "over theirs: regions and areas differ by that, too."
+        )
+    ]
 
 
 # ---------------------------------------------------------------------- writing
@@ -443,18 +403,21 @@ def _span(values: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _markdown(table: pd.DataFrame) -> list[str]:
-    def cell(name: str, value: Any) -> str:
-        if isinstance(value, str | int | np.integer):
-            return str(value)
-        if value != value:
-            return ""
-        if name in ("mean difference", "paired"):
-            return f"{value:.4f}"
-        if name == "within":
-            return f"{value:g}"
-        return f"{value:.0%}"
+def cell_text(column: str, value: Any) -> str:
+    """Return a cell of an agreement as text: a percentage, unless its column is no share."""
+    if isinstance(value, str):
+        return value
+    if value != value:
+        return ""
+    if column == "cells":
+        return str(int(value))
+    digits = {"mean difference": ".4f", "paired": ".4f", "within": "g"}
+    return format(value, digits.get(column, ".0%"))
 
+
+def _markdown(table: pd.DataFrame) -> list[str]:
     head = [f"| {' | '.join(map(str, table.columns))} |", "|---" * len(table.columns) + "|"]
     rows = table.to_dict(orient="records")
-    return head + [f"| {' | '.join(cell(str(k), v) for k, v in row.items())} |" for row in rows]
+    return head + [
+        f"| {' | '.join(cell_text(str(k), v) for k, v in row.items())} |" for row in rows
+    ]

@@ -7,26 +7,32 @@ import pandas as pd
 
 from isonomy.errors import InputError
 from isonomy.papers.paper import FINDINGS, Paper
-from isonomy.papers.table import PaperTable, label_of
+from isonomy.papers.table import label_of
 
-__all__ = ["TABLE_CELL", "compare_tables", "is_close", "near_print"]
-
-TABLE_CELL = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
-"""What is told of a cell of a table."""
+__all__ = ["compare_tables", "is_close"]
 
 _STARRED = re.compile(r"^(?P<value>-?\d+\.\d+)(?P<star>\*?)\(")
 
 
 def compare_tables(
-    ours: pd.DataFrame, published: pd.DataFrame, paper: Paper
+    ours: pd.DataFrame, published: pd.DataFrame | None, paper: Paper
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Make every table of both frames and set their cells side by side.
+    """Make every table of both frames and compare their cells.
 
-    Returns the cells, and a note on each table that one side cannot give.
+    Without published runs our tables are compared with the print, in the cells of which our runs
+    hold all that is behind them.
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        The cells (table, row, column, ours, published, equal, close, within), and a note on each
+        table that one side cannot give.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     notes = []
-    parts = {"our runs": paper.parts(ours), "the published files": paper.parts(published)}
+    parts = {"our runs": paper.parts(ours)}
+    if published is not None:
+        parts["the published files"] = paper.parts(published)
     for name, recipe in paper.tables.items():
         if name == FINDINGS:
             continue
@@ -35,44 +41,41 @@ def compare_tables(
             for side, has in parts.items()
             if recipe.needs - has
         ]
-        if short:
-            notes.append(f"{name} is not compared: {', '.join(short)}.")
-            continue
         try:
-            made = recipe.make(ours), recipe.make(published)
+            if short:
+                raise InputError(f"{', '.join(short)}.")
+            mine = recipe.make(ours)
+            theirs = mine if published is None else recipe.make(published)
         except InputError as error:  # too little for a statistic, such as two points to correlate
             notes.append(f"{name} is not compared: {error}")
             continue
-        rows += _table_cells(*made, recipe.close)
-    return pd.DataFrame(rows, columns=TABLE_CELL), notes
-
-
-def _table_cells(mine: PaperTable, theirs: PaperTable, within: float) -> list[dict[str, Any]]:
-    texts = mine.text(), theirs.text()
-    out = []
-    for column in mine.data.columns.intersection(theirs.data.columns, sort=False):
-        for row in mine.data.index.intersection(theirs.data.index, sort=False):
-            one, other = mine.data.loc[row, column], theirs.data.loc[row, column]
-            written = [str(t.loc[row, column]) for t in texts]
-            if not any(w.strip("-") for w in written):
-                continue
-            out.append(
-                {
-                    "table": mine.name,
-                    "row": label_of(row),
-                    "column": label_of(column),
-                    "ours": written[0],
-                    "published": written[1],
-                    "equal": written[0] == written[1],
-                    "close": written[0] == written[1] or is_close(one, other, within),
-                    "within": within,
-                }
-            )
-    return out
+        if published is not None:
+            values, texts = theirs.data, theirs.text()
+        elif mine.compare().empty:
+            notes.append(f"{name} is not compared: our runs hold no printed cell in full.")
+            continue
+        else:
+            assert mine.printed is not None
+            texts = mine.printed
+            values = texts.map(lambda cell, within=recipe.close: _number_in(cell, within))
+        own = mine.text()
+        for column in own.columns.intersection(texts.columns, sort=False):
+            for row in own.index.intersection(texts.index, sort=False):
+                pair = str(own.loc[row, column]), str(texts.loc[row, column])
+                compared = pair[1] if published is None else "".join(pair).strip("-")
+                if compared:
+                    equal = pair[0] == pair[1]
+                    close = equal or is_close(
+                        mine.data.loc[row, column], values.loc[row, column], recipe.close
+                    )
+                    cell = (name, label_of(row), label_of(column), *pair, equal, close)
+                    rows.append((*cell, recipe.close))
+    columns = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
+    return pd.DataFrame(rows, columns=columns), notes
 
 
 def is_close(one: Any, other: Any, within: float) -> bool:
-    """Say whether two cells are close: numbers by distance, starred ones with the same star."""
+    """Return whether two cells are close: numbers by distance, starred ones with the same star."""
     if isinstance(one, str) and isinstance(other, str):
         a, b = _STARRED.match(one), _STARRED.match(other)
         if a is None or b is None:
@@ -84,14 +87,11 @@ def is_close(one: Any, other: Any, within: float) -> bool:
     return bool(abs(float(one) - float(other)) <= within)
 
 
-def near_print(value: Any, theirs: str, within: float) -> bool:
-    """Say whether a value of ours is close to a printed cell: ``48%``, ``0.024``, ``12``, a word."""
-    if isinstance(value, str):
-        return is_close(value, theirs, within)
+def _number_in(text: str, within: float) -> Any:
+    """Return the number of a printed cell (``48%``, ``0.024``, ``12``), or the text itself."""
     try:
-        number = float(theirs.rstrip("%"))
+        number = float(text.rstrip("%"))
     except ValueError:
-        return False
-    # a printed per cent of a share, unless the table itself is in per cents
-    scale = 100.0 if theirs.endswith("%") and within < 1 else 1.0
-    return is_close(float(value), number / scale, within)
+        return text
+    # a printed percentage of a share, unless the table itself is in percentages
+    return number / 100 if text.endswith("%") and within < 1 else number
