@@ -48,7 +48,7 @@ def test_a_bare_number_is_a_table_and_the_cases_are_told(folder: Path) -> None:
 
 
 def test_json_goes_to_standard_output_alone(folder: Path) -> None:
-    told = json.loads(run("fairea", str(folder), "--table", "table6", "--json", "-"))
+    told = json.loads(run("fairea", str(folder), "--table", "table6", "--json", "-"))["tables"][0]
     assert told["table"] == "table6"
     by_row = {row["row"]: row for row in told["rows"]}
     # the mean (0.7, 0.1) lies on the line: good, with no area
@@ -64,3 +64,9 @@ def test_what_cannot_be_made_is_said_in_one_sentence(folder: Path) -> None:
         run("fairea", str(folder), "--table", "tabel4")
     with pytest.raises(UnknownName, match="did you mean 'fairea'"):
         run("fairae", str(folder))
+
+
+def test_it_is_short_for_the_tables_of_a_study(folder: Path) -> None:
+    arguments = ["study", "tables", "fairea_2021", "--published", str(folder), "--table", "4"]
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"})
+    assert result.output == run("fairea", str(folder), "--table", "4")

@@ -96,7 +96,7 @@ def run_command(
     engine = {"backend": backend, "workers": workers, "scheduler": scheduler, **limits}
     code = _run(study, folder, retry, json_file, engine)
     if table is not None and code != 130:
-        from isonomy.cli.study_tables import show_tables
+        from isonomy.cli.paper_tables import show_tables
 
         show_tables(open_store(folder), [table])
     raise typer.Exit(code)

@@ -187,7 +187,7 @@ def compare(
     if len(part) < len(published):
         data = findings.data.copy()
         same = about.tables[FINDINGS].make(published=part).data["recomputed"]
-        data.insert(data.columns.get_loc("ours"), "recomputed on our part", same)
+        data.insert([*data.columns].index("ours"), "recomputed on our part", same)
         findings = replace(findings, data=data)
     notes = [*_power(cells, alpha), *_baseline_note(ours, published), *left_out]
     return Comparison(paper, cells, tables, findings, alpha, tuple(notes))

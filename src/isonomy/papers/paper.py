@@ -120,14 +120,16 @@ class Paper:
         return recipe.make(frame, **options)
 
     def make_all(
-        self, tables: Iterable[str], frame: pd.DataFrame, **options: Any
+        self, tables: Iterable[str], frame: pd.DataFrame, *, skip: bool = True, **options: Any
     ) -> tuple[list[PaperTable], list[str]]:
-        """Make those of the tables that can be made, and say of the others why not."""
+        """Make several tables; ``skip`` those that cannot be made, and return the reasons."""
         made, left_out = [], []
         for table in tables:
             try:
                 made.append(self.make(table, frame, **options))
             except InputError as error:
+                if not skip:
+                    raise
                 reason = str(error)
                 known = reason.startswith(table)
                 left_out.append(reason if known else f"{table} cannot be made: {reason}")
@@ -167,8 +169,8 @@ def paper_of(study: str) -> Paper:
     owners = {name: paper for paper in PAPERS.values() for name in paper.studies}
     if study not in owners and study not in PAPERS:
         raise InputError(
-            f"Tables belong to a paper's study ({', '.join(owners)}); got {study!r}: query it with "
-            "isonomy study query."
+            f"Tables belong to a paper's study ({', '.join(owners)}); this run holds {study!r}: "
+            "query it with isonomy study query."
         )
     return owners[study] if study in owners else PAPERS[study]
 

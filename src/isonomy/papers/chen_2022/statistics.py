@@ -78,12 +78,12 @@ def _effects(
     effects = cube.effects[metrics]
     if by == "metric":
         labels = [*NAMES][metrics]
-        keep = np.full(len(labels), cube.whole.all())
+        keep: NDArray[np.bool_] = np.full(len(labels), cube.whole.all())
         title = "Share of applications in which a metric falls significantly, by size of the effect"
     else:
         labels, effects = [*METHODS], np.moveaxis(effects, -1, 0)
         # a row needs every task of its method only
-        keep = (cube.whole | ~cube.expected).all(axis=(0, 1)) & cube.held.any(axis=(0, 1))
+        keep = np.all(cube.whole | ~cube.expected, axis=(0, 1)) & np.any(cube.held, axis=(0, 1))
         title = "Share of scenarios in which a method lowers a metric significantly, by size"
     counts = np.stack([(effects == i).sum(axis=(1, 2, 3)) for i in range(len(EFFECTS))], axis=1)
     with np.errstate(invalid="ignore"):

@@ -232,7 +232,7 @@ def _recomputed(frame: pd.DataFrame) -> dict[str, str]:
 def _final() -> dict[str, str]:
     """Return the sentences with the numbers of the final version's outputs."""
     shares = {name: printed(name).astype(float) for name in _EFFECTS}
-    regions = printed("fig8", index=2).loc["a"].astype(float)
+    regions: pd.DataFrame = printed("fig8", index=2).xs("a").astype(float)
     best = printed("table6").loc[["Overall"]].map(lambda cell: float(cell.rstrip("%")))
     return _findings(shares | {"fig8a": regions, "table6": best})
 

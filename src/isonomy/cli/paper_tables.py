@@ -1,0 +1,163 @@
+"""A paper's tables on the screen, as data and as a page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isonomy.cli.output import console, make_table, messages, write_json, write_page
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from isonomy.papers import PaperTable
+    from isonomy.store import Store
+
+__all__ = ["Reading", "Tables", "show_table", "show_tables"]
+
+Tables = Annotated[
+    list[str],
+    typer.Option("--table", help="Such as table4, 4, fig5 or all; without it, a list of them."),
+]
+Reading = Annotated[
+    str | None,
+    typer.Option("--reading", help="as_published or corrected, where a table has both."),
+]
+
+
+def show_tables(
+    source: "Store | str",
+    table: list[str],
+    published: str | None = None,
+    reading: str | None = None,
+    digits: int | None = None,
+    json_file: str | None = None,
+    html_file: str | None = None,
+) -> None:
+    """Show tables of a store's study, or of a paper and its authors' files; or list them."""
+    from isonomy._names import split_commas
+    from isonomy.papers import PAPERS, paper_of, read_published, table_name
+
+    store = None if isinstance(source, str) else source
+    paper = PAPERS[str(source)] if store is None else paper_of(store.name)
+    words = split_commas(table)
+    wanted = [
+        name
+        for word in words
+        for name in (paper.tables if word == "all" else [table_name(word, paper.tables)])
+    ]
+    with messages().status(f"reading {published or paper.name} ..."):
+        frame = (
+            read_published(paper.name, published or "") if store is None else paper.frame_of(store)
+        )
+    told: dict[str, Any] = {"paper": paper.name, "held": _contents(frame)}
+    screen = console()
+    if not wanted:
+        told["tables"] = paper.listing(frame)
+        _show_listing(screen, told)
+        screen.print("Make one, or all: the same command with --table NAME, or --table all")
+    else:
+        with messages().status("making tables ..."):
+            options = {"published": store is None, "reading": reading}
+            made, left_out = paper.make_all(
+                dict.fromkeys(wanted), frame, skip="all" in words, **options
+            )
+        made = [result if store is None else paper.with_notes(result, store) for result in made]
+        for result in made:
+            show_table(screen, result, digits)
+            screen.print()
+        for note in left_out:
+            screen.print(f"[yellow]Note[/yellow] {note}", soft_wrap=True)
+        told |= {"tables": [result.to_dict() for result in made], "left_out": left_out}
+        if html_file:
+            from isonomy.report.tables import tables_page
+
+            page = tables_page(made, title=paper.name, notes=left_out, digits=digits)
+            write_page(html_file, page)
+            screen.print(f"Report: {Path(html_file).resolve()}", soft_wrap=True)
+    if json_file:
+        write_json(json_file, told)
+
+
+def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
+    runs = frame[frame["repeat"].notna()]
+    keys = ["study", "dataset", "attributes", "model", "mitigator", "repeat"]
+    return {
+        "values": len(frame),
+        "runs": len(runs[keys].drop_duplicates()),
+        **{name: sorted(map(str, frame[name].unique())) for name in ("dataset", "model")},
+        "methods": int(runs["mitigator"].nunique()),
+    }
+
+
+def _show_listing(screen: "Console", told: dict[str, Any]) -> None:
+    held = told["held"]
+    screen.print(
+        f"{held['runs']:,} runs and {held['values']:,} values; data: "
+        f"{', '.join(held['dataset'])}; models: {', '.join(held['model'])}"
+    )
+    shown = make_table("--table", "what it shows", "can be made", fixed=["--table"])
+    for row in told["tables"]:
+        needs = f"[yellow]needs {' and '.join(row['missing'])}[/yellow]"
+        shown.add_row(row["table"], row["title"], needs if row["missing"] else "[green]yes[/green]")
+    screen.print(shown)
+
+
+def show_table(screen: "Console", result: "PaperTable", digits: int | None = None) -> None:
+    """Print a table of a paper."""
+    screen.print(f"[bold]{result.name}[/bold]: {result.title}", soft_wrap=True)
+    screen.print(f"{result.cases:,} {result.unit}")
+    text = result.shown(digits)
+    if result.name == "findings":
+        for row, cells in text.iterrows():
+            screen.print(f"\n[bold]{row}[/bold]")
+            for side, sentence in cells.items():
+                screen.print(f"  {side}: {sentence}", soft_wrap=True)
+    elif text.columns.nlevels > 1:
+        # one table for each gap or model: the paper's full width does not fit a terminal
+        for group in text.columns.get_level_values(0).unique():
+            screen.print(f"\n[bold]{group}[/bold]")
+            _grid(screen, text[group])
+    else:
+        screen.print()
+        _grid(screen, text)
+    for note in result.notes:
+        screen.print(f"- {note}", soft_wrap=True)
+
+
+def _grid(screen: "Console", text: "pd.DataFrame") -> None:
+    """Print a table, in as many pieces side by side as the screen's width asks for."""
+    from rich.table import Table
+
+    numbered = text.index.dtype.kind in "iu" and text.index.nlevels == 1
+    labels = [] if numbered else [list(map(str, level)) for level in _levels(text.index)]
+    lead = sum(max(map(len, level), default=0) + 1 for level in labels)
+    for columns in _pieces(text, screen.width - lead):
+        shown = Table(box=None, padding=(0, 1, 0, 0))
+        for _ in labels:
+            shown.add_column("", no_wrap=True)
+        for column in columns:
+            shown.add_column(str(column), justify="right", no_wrap=True)
+        cells = [text[column].astype(str).tolist() for column in columns]
+        for row in zip(*labels, *cells, strict=True):
+            shown.add_row(*row)
+        screen.print(shown)
+
+
+def _levels(index: "pd.Index[Any]") -> list[list[Any]]:
+    return [index.get_level_values(level).tolist() for level in range(index.nlevels)]
+
+
+def _pieces(text: "pd.DataFrame", width: int) -> list[list[Any]]:
+    """Cut the columns into runs that fit a width."""
+    pieces: list[list[Any]] = [[]]
+    used = 0
+    for column in text.columns:
+        need = max([len(str(column)), *(len(str(cell)) for cell in text[column])]) + 1
+        if pieces[-1] and used + need > width:
+            pieces.append([])
+            used = 0
+        pieces[-1].append(column)
+        used += need
+    return pieces

@@ -1,0 +1,63 @@
+"""Only ``papers/`` names papers: names, strings and files of the other rooms do not."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import isonomy
+from isonomy.papers import PAPERS
+
+ROOT = Path(isonomy.__file__).parent
+FILES = sorted(p for p in ROOT.rglob("*.py") if p.relative_to(ROOT).parts[0] != "papers")
+# the papers by name and by what they call their recipes; short ones as whole words
+WORDS = re.compile(
+    r"chen(?![a-z])|fairea|biswas|monjezi|kaggle40|(?<![a-z])hort(?![a-z])|(?<![a-z])evt(?![a-z])",
+    re.IGNORECASE,
+)
+# where a person reads a reference or a caveat: text that cites, and nothing depends on it
+CITING = {"reference", "citation", "avoid", "caveats", "notes", "source"}
+
+
+def cited(tree: ast.AST) -> set[int]:
+    """Return the ids of string nodes that are docstrings or that cite."""
+    out: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            out.add(id(node.value))  # a docstring, of an attribute too
+        named = isinstance(node, ast.keyword) and node.arg in CITING
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named = any(isinstance(t, ast.Name) and t.id in CITING for t in targets)
+        if named:
+            out |= {id(part) for part in ast.walk(node)}
+    return out
+
+
+def names_in(tree: ast.AST) -> list[str]:
+    """Return every identifier and string of a file, less those that cite."""
+    skip = cited(tree)
+    fields = ("id", "attr", "arg", "name", "asname", "module")
+    words = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skip:
+            words.append(node.value)
+        values = (getattr(node, field, None) for field in fields)
+        words += [value for value in values if isinstance(value, str)]
+    return words
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_other_room_names_a_paper(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    named = [word for word in names_in(tree) if WORDS.search(word)]
+    assert not named, f"{path.relative_to(ROOT)} names a paper: {named}"
+    assert not WORDS.search(path.stem)
+
+
+def test_every_registered_paper_is_a_folder_and_is_looked_for() -> None:
+    for name, paper in PAPERS.items():
+        if paper.folder.is_relative_to(ROOT):
+            assert paper.folder == ROOT / "papers" / name
+            assert WORDS.search(name)
