@@ -1,14 +1,17 @@
-"""Contracts that our own mitigators, datasets and stores keep, and that a plug-in can test."""
+"""Contracts that our own mitigators, datasets, papers and stores keep, and that a plug-in can test."""
 
 from isonomy.testing.dataset import DATASET_CHECKS, check_dataset
 from isonomy.testing.mitigator import MITIGATOR_CHECKS, check_mitigator
+from isonomy.testing.paper import PAPER_CHECKS, check_paper
 from isonomy.testing.store import STORE_CHECKS, check_store
 
 __all__ = [
     "DATASET_CHECKS",
     "MITIGATOR_CHECKS",
+    "PAPER_CHECKS",
     "STORE_CHECKS",
     "check_dataset",
     "check_mitigator",
+    "check_paper",
     "check_store",
 ]
