@@ -52,7 +52,7 @@ def _people() -> tuple[Any, Any, str, str]:
 
 
 def rows() -> list[Row]:
-    from isonomy.counterfactual import tail, seek_tail
+    from isonomy.counterfactual import seek_tail, tail
 
     X, y, attribute, name = _people()
     words = [c for c in X if not np.issubdtype(np.asarray(X[c]).dtype, np.number)]

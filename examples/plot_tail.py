@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from isonomy.counterfactual import tail, seek_tail
+from isonomy.counterfactual import seek_tail, tail
 from isonomy.data import load
 from isonomy.errors import DataUnavailable
 from isonomy.report.svg import standalone
@@ -50,10 +50,7 @@ fitted = {
 # ------------------------------------------
 # Every row is scored twice. CD is the score in the other group minus the row's own score.
 
-reports = {
-    name: tail(model, X, attribute, privileged=privileged)
-    for name, model in fitted.items()
-}
+reports = {name: tail(model, X, attribute, privileged=privileged) for name, model in fitted.items()}
 for name, report in reports.items():
     accuracy = (fitted[name].predict(X[half:]) == y[half:]).mean()
     print(f"\n{name}, accuracy {accuracy:.3f}")

@@ -6,12 +6,12 @@ from isonomy.metrics.gaps import COMPARISONS, worst_group
 from isonomy.metrics.individual import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
 from isonomy.metrics.metric import METRICS, Metric, get_metric
-from isonomy.metrics.performance import CHEN_2022
+from isonomy.metrics.performance import ZERO_DIVISION_METRICS
 from isonomy.metrics.rates import RATES, Rate
 from isonomy.metrics.scores import ScoreTable
 
 __all__ = [
-    "CHEN_2022",
+    "ZERO_DIVISION_METRICS",
     "COMPARISONS",
     "Counts",
     "JointCounts",

@@ -10,11 +10,11 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import METRICS, Metric
 from isonomy.metrics.rates import divide
 
-__all__ = ["CHEN_2022"]
+__all__ = ["ZERO_DIVISION_METRICS"]
 
 Floats = NDArray[np.float64]
 
-CHEN_2022: tuple[str, ...] = (
+ZERO_DIVISION_METRICS: tuple[str, ...] = (
     "accuracy",
     "favorable_recall(zero_division=0)",
     "unfavorable_recall(zero_division=0)",
@@ -28,7 +28,8 @@ CHEN_2022: tuple[str, ...] = (
     "mcc(zero_division=0)",
     "roc_auc_of_labels(zero_division=0)",
 )
-"""The twelve performance metrics of Chen 2022, in the order of their files (AUC last)."""
+"""Performance metrics in which 0 / 0 counts as 0, as the studies have them (Chen 2022: the order of
+their files, AUC last)."""
 
 
 def _filled(values: Floats, zero_division: float) -> Floats:

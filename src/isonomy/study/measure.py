@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy.errors import UndefinedMetricWarning
-from isonomy.metrics import CHEN_2022, METRICS, Counts, Metric, Neighbours, get_metric
+from isonomy.metrics import METRICS, ZERO_DIVISION_METRICS, Counts, Metric, Neighbours, get_metric
 from isonomy.metrics.joint import JointCounts
 from isonomy.store.record import magnitude
 from isonomy.tradeoff.baseline import mean_of_draws, mutation_values
@@ -37,7 +37,7 @@ def count_metrics() -> tuple[str, ...]:
     (True, True)
     """
     plain = [name for name, metric in METRICS.items() if metric.needs == "counts"]
-    return tuple(dict.fromkeys([*plain, *CHEN_2022]))
+    return tuple(dict.fromkeys([*plain, *ZERO_DIVISION_METRICS]))
 
 
 def tested(counts: JointCounts, attributes: str) -> Counts:
