@@ -75,7 +75,7 @@ found = seek_tail(
     fitted["forest"], X, attribute, pairs=reports["forest"].pairs, starts=5, queries=15_000
 )
 print(found.frame()[["group", "start_cd", "cd", "changes"]].head(3).to_string(index=False))
-reports["forest"] = reports["forest"].with_search(found)
+reports["forest"] = reports["forest"].with_parts(found=found)
 
 # %%
 # The drawings are plain SVG; the page contains them and the numbers.
