@@ -1,7 +1,6 @@
 """How an audit judges: thresholds, verdicts, and the rows of its tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -273,16 +272,8 @@ def _pair(counts: Counts, group: int) -> Counts:
     mask = counts.is_privileged()
     assert mask is not None
 
-    def pick(cells: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        return None if cells is None else np.stack([cells[group], cells[mask].sum(axis=0)])
-
-    n = pick(counts.n)
-    assert n is not None
-    return replace(
-        counts,
-        n=n,
-        w=pick(counts.w),
-        w2=pick(counts.w2),
+    return counts.map_cells(
+        lambda cells: np.stack([cells[group], cells[mask].sum(axis=0)]),
         attributes=("group",),
         groups=((counts.labels()[group].replace(MISSING, "missing"),), ("privileged",)),
         privileged={"group": ("privileged",)},

@@ -5,13 +5,12 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.gaps import COMPARISONS, worst_group
 from isonomy.metrics.individual import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
-from isonomy.metrics.metric import METRICS, Metric, get_metric
+from isonomy.metrics.metric import METRICS, Metric, add_metric, get_metric
 from isonomy.metrics.performance import ZERO_DIVISION_METRICS
 from isonomy.metrics.rates import RATES, Rate
 from isonomy.metrics.scores import ScoreTable
 
 __all__ = [
-    "ZERO_DIVISION_METRICS",
     "COMPARISONS",
     "Counts",
     "JointCounts",
@@ -21,6 +20,8 @@ __all__ = [
     "RATES",
     "Rate",
     "ScoreTable",
+    "ZERO_DIVISION_METRICS",
+    "add_metric",
     "gaps",
     "get_metric",
     "individual",

@@ -1,9 +1,9 @@
 """The tensor of counts behind every group-fairness quantity."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -21,13 +21,66 @@ from isonomy._validate import (
 from isonomy.errors import InputError
 from isonomy.metrics import query, tally
 
-__all__ = ["Counts"]
+__all__ = ["CellTensor", "Counts"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class CellTensor:
+    """Counted cells ``[..., group, *labels]``: what counts of one and of two models share."""
+
+    n: Floats
+    attributes: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    classes: tuple[Any, ...]
+    favorable: tuple[Any, ...]
+    privileged: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    w: Floats | None = None
+    w2: Floats | None = None
+
+    axes: ClassVar[int] = 3
+    """How many axes a cell has; those before them are leading."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The leading axes."""
+        return self.n.shape[: -self.axes]
+
+    def map_cells(self, change: Callable[[Floats], Floats], **fields: Any) -> Self:
+        """Change rows, weights and squared weights alike, and fields that follow from it."""
+        w = None if self.w is None else change(self.w)
+        w2 = None if self.w2 is None else change(self.w2)
+        return replace(self, n=change(self.n), w=w, w2=w2, **fields)
+
+    def regroup(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:
+        """Add up groups that share an index."""
+
+        def add(cells: Floats) -> Floats:
+            lead, rest = cells.shape[: -self.axes], cells.shape[1 - self.axes :]
+            # laid out in memory as the cells are, which decides how fast sums over them run
+            out = np.zeros_like(cells, shape=(*lead, len(groups), *rest))
+            into, held = (np.moveaxis(c, len(lead), 0) for c in (out, cells))
+            for old, new in enumerate(index):  # a handful of groups, not rows
+                into[new] += held[old]
+            return out
+
+        return self.map_cells(add, groups=groups)
+
+    def select(self, *attributes: str) -> Self:
+        """Keep some attributes and add up over the others."""
+        keep = [match_values(a, self.attributes, what="attribute")[0] for a in attributes]
+        where = [self.attributes.index(a) for a in keep]
+        projected = [tuple(g[k] for k in where) for g in self.groups]
+        groups = tuple(sorted(set(projected), key=sort_key))
+        index = np.array([groups.index(g) for g in projected], dtype=np.intp)
+        privileged = {a: v for a, v in self.privileged.items() if a in keep}
+        out = self.regroup(index, groups)
+        return replace(out, attributes=tuple(keep), privileged=privileged)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts(CellTensor):
     """How many rows fall in each cell ``[..., group, y_true, y_pred]``.
 
     Leading axes (resamples, repeats, thresholds, mutation degrees) broadcast through every
@@ -65,15 +118,6 @@ class Counts:
     array([[1., 0.],
            [0., 1.]])
     """
-
-    n: Floats
-    attributes: tuple[str, ...]
-    groups: tuple[tuple[Any, ...], ...]
-    classes: tuple[Any, ...]
-    favorable: tuple[Any, ...]
-    privileged: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    w: Floats | None = None
-    w2: Floats | None = None
 
     # ------------------------------------------------------------------ doors in
 
@@ -214,11 +258,6 @@ class Counts:
         return self.n if self.w is None else self.w
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The leading axes."""
-        return self.n.shape[:-3]
-
-    @property
     def is_favorable(self) -> NDArray[np.bool_]:
         """Which classes are favourable, as a mask over ``classes``."""
         return np.array([c in self.favorable for c in self.classes])
@@ -239,7 +278,7 @@ class Counts:
         )
 
     def frame(self) -> pd.DataFrame:
-        """Give the cells that hold rows as a tidy frame (no leading axes)."""
+        """Return the cells that hold rows as a tidy frame (no leading axes)."""
         if self.shape:
             raise InputError(f"frame() needs counts without leading axes; these have {self.shape}.")
         g, t, p = np.nonzero(self.n)
@@ -264,36 +303,6 @@ class Counts:
 
     # ------------------------------------------------------------------ operations
 
-    def _regroup(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:
-        """Add up groups that share an index."""
-
-        def add(cells: Floats | None) -> Floats | None:
-            if cells is None:
-                return None
-            # laid out in memory as the cells are, which decides how fast sums over them run
-            out = np.zeros_like(cells, shape=(*cells.shape[:-3], len(groups), *cells.shape[-2:]))
-            for old, new in enumerate(index):  # a handful of groups, not rows
-                out[..., new, :, :] += cells[..., old, :, :]
-            return out
-
-        n = add(self.n)
-        assert n is not None
-        return replace(self, n=n, w=add(self.w), w2=add(self.w2), groups=groups)
-
-    def select(self, *attributes: str) -> Self:
-        """Keep some attributes and add up over the others."""
-        keep = [match_values(a, self.attributes, what="attribute")[0] for a in attributes]
-        where = [self.attributes.index(a) for a in keep]
-        projected = [tuple(g[k] for k in where) for g in self.groups]
-        groups = tuple(sorted(set(projected), key=sort_key))
-        index = np.array([groups.index(g) for g in projected], dtype=np.intp)
-        out = self._regroup(index, groups)
-        return replace(
-            out,
-            attributes=tuple(keep),
-            privileged={a: v for a, v in self.privileged.items() if a in keep},
-        )
-
     def by_privilege(self) -> Self:
         """Merge the groups into two: unprivileged first, privileged second.
 
@@ -317,28 +326,20 @@ class Counts:
             raise InputError(f"No group is {which} {listed(self.attributes)}.")
         if len(self.groups) == 2:  # nothing to add up, at most to turn round
             order = slice(None) if mask[1] else slice(None, None, -1)
-            out = replace(
-                self,
-                n=self.n[..., order, :, :],
-                w=None if self.w is None else self.w[..., order, :, :],
-                w2=None if self.w2 is None else self.w2[..., order, :, :],
-            )
+            out = self.map_cells(lambda cells: cells[..., order, :, :])
         else:
             index = np.where(mask, 1, np.where(known, 0, 2)).astype(np.intp)
-            out = self._regroup(index, (*names, (MISSING,)))
+            out = self.regroup(index, (*names, (MISSING,)))
         attribute = " & ".join(self.attributes)
-        return replace(
-            out,
-            n=out.n[..., :2, :, :],
-            w=None if out.w is None else out.w[..., :2, :, :],
-            w2=None if out.w2 is None else out.w2[..., :2, :, :],
+        return out.map_cells(
+            lambda cells: cells[..., :2, :, :],
             attributes=(attribute,),
             privileged={attribute: ("privileged",)},
             groups=names,
         )
 
     def overall(self) -> Floats:
-        """Give the confusion matrix over all groups."""
+        """Return the confusion matrix over all groups."""
         return np.asarray(self.values.sum(axis=-3))
 
     def __add__(self, other: Self) -> Self:
@@ -381,16 +382,12 @@ class Counts:
         g = np.array([groups.index(x) for x in self.groups])
         c = np.array([classes.index(x) for x in self.classes])
 
-        def lay(cells: Floats | None) -> Floats | None:
-            if cells is None:
-                return None
+        def lay(cells: Floats) -> Floats:
             out = np.zeros((*cells.shape[:-3], len(groups), len(classes), len(classes)))
             out[..., g[:, None, None], c[:, None], c[None, :]] = cells
             return out
 
-        n = lay(self.n)
-        assert n is not None
-        return replace(self, n=n, w=lay(self.w), w2=lay(self.w2), groups=groups, classes=classes)
+        return self.map_cells(lay, groups=groups, classes=classes)
 
     def resample(
         self, n: int = 2000, *, random_state: int | np.random.Generator | None = 0

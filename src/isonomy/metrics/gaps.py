@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isonomy._validate import MISSING
 from isonomy.errors import InputError, UndefinedError
 from isonomy.metrics.counts import Counts
-from isonomy.metrics.metric import METRICS, Goal, Metric
+from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import RATES, divide
 
 __all__ = ["COMPARISONS", "benefits", "compared", "default_comparison", "worst_group"]
@@ -165,36 +165,20 @@ def _add(
     *,
     how: Callable[[str, Counts, Comparison], Floats] = _difference,
     combine: Callable[[Sequence[Floats]], Floats] = _only,
-    goal: Goal = "zero",
-    bounds: tuple[float, float] = (-1.0, 1.0),
-    signed: bool = True,
-    sign: str,
-    avoid: str,
-    reference: str,
-    aliases: Sequence[str] = (),
+    **described: Any,
 ) -> None:
     ratio = how is _ratio
-    METRICS.add(
+    usual = {"goal": "one", "bounds": (0.0, np.inf)} if ratio else {"goal": "zero"}
+    add_metric(
         name,
-        Metric(
-            name=name,
-            label=label,
-            formula=formula,
-            kind="group",
-            needs="counts",
-            goal=goal,
-            bounds=bounds,
-            signed=signed,
-            sign=sign,
-            avoid=avoid,
-            reference=reference,
-            fn=partial(_gap, rates=tuple(rates), how=how, combine=combine),
-            aliases=tuple(aliases),
-            parameters={"compare": None},
-            why_undefined=partial(_why, rates=tuple(rates), ratio=ratio),
-            denominators=partial(_fewest_rows, rates=tuple(rates)),
-        ),
-        aliases=aliases,
+        partial(_gap, rates=rates, how=how, combine=combine),
+        label=label,
+        formula=formula,
+        kind="group",
+        parameters={"compare": None},
+        why_undefined=partial(_why, rates=rates, ratio=ratio),
+        denominators=partial(_fewest_rows, rates=rates),
+        **{"bounds": (-1.0, 1.0), "signed": True, **usual, **described},
     )
 
 
@@ -215,7 +199,7 @@ _add(
 )  # fmt: skip
 _add(
     "disparate_impact", "DI", "P(ŷ = fav | unprivileged) / P(ŷ = fav | privileged)",
-    ["selection_rate"], how=_ratio, goal="one", bounds=(0.0, np.inf),
+    ["selection_rate"], how=_ratio,
     sign=UNDER,
     avoid="Do not use it where few are selected: a small denominator makes it jump.",
     reference="EEOC 1978, Uniform Guidelines on Employee Selection Procedures (four-fifths rule); "
@@ -224,7 +208,7 @@ _add(
 )  # fmt: skip
 _add(
     "log_disparate_impact", "ln DI", "ln of disparate impact",
-    ["selection_rate"], how=_ratio, combine=_log, bounds=(-np.inf, np.inf),
+    ["selection_rate"], how=_ratio, combine=_log, goal="zero", bounds=(-np.inf, np.inf),
     sign="Negative: the unprivileged group is selected less often; symmetric, so 0.5 and 2 weigh the same.",
     avoid="Do not use it where a group is never selected: it is infinite.",
     reference="Biswas, Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platform Exhibit Bias?",
@@ -267,7 +251,7 @@ _add(
     "equalized_odds_ratio", "EqOdds ratio",
     "the smaller of the FPR ratio and the TPR ratio, each turned so that it is at most 1",
     ["false_positive_rate", "true_positive_rate"], how=_ratio, combine=_farthest,
-    goal="one", bounds=(0.0, 1.0), signed=False,
+    bounds=(0.0, 1.0), signed=False,
     sign="1 when both rates agree; it does not say who is worse off.",
     avoid="Do not use it where false positives are rare: the FPR ratio decides it alone.",
     reference=HARDT,
@@ -281,7 +265,7 @@ _add(
 )  # fmt: skip
 _add(
     "error_rate_ratio", "error ratio", "P(ŷ ≠ y | unprivileged) / P(ŷ ≠ y | privileged)",
-    ["error_rate"], how=_ratio, goal="one", bounds=(0.0, np.inf), sign=OVER,
+    ["error_rate"], how=_ratio, sign=OVER,
     avoid="Do not use it where errors are rare.", reference="Bellamy et al. 2018, AI Fairness 360",
 )  # fmt: skip
 _add(
@@ -292,7 +276,7 @@ _add(
 )  # fmt: skip
 _add(
     "accuracy_ratio", "accuracy ratio", "P(ŷ = y | unprivileged) / P(ŷ = y | privileged)",
-    ["accuracy"], how=_ratio, goal="one", bounds=(0.0, np.inf), sign=UNDER,
+    ["accuracy"], how=_ratio, sign=UNDER,
     avoid="Do not use it where base rates differ: accuracy follows them.",
     reference="Berk et al. 2018, Fairness in Criminal Justice Risk Assessments",
 )  # fmt: skip
@@ -315,7 +299,7 @@ for _rate, _short, _text, _tends in (
     )  # fmt: skip
     _add(
         f"{_rate}_ratio", f"{_short} ratio", f"{_short}(unprivileged) / {_short}(privileged)",
-        [_rate], how=_ratio, goal="one", bounds=(0.0, np.inf),
+        [_rate], how=_ratio,
         sign=f"Above 1: the unprivileged group {_sense} more often ({_text}). "
         "Between many groups: smallest over largest.",
         avoid="Do not use it where the rate itself is near 0.",
@@ -323,7 +307,7 @@ for _rate, _short, _text, _tends in (
     )  # fmt: skip
 _add(
     "true_positive_rate_ratio", "TPR ratio", "TPR(unprivileged) / TPR(privileged)",
-    ["true_positive_rate"], how=_ratio, goal="one", bounds=(0.0, np.inf),
+    ["true_positive_rate"], how=_ratio,
     sign=UNDER, avoid=LABELS, reference=HARDT, aliases=("equal_opportunity_ratio", "tpr_ratio"),
 )  # fmt: skip
 _add(
@@ -355,32 +339,20 @@ def _between(counts: Counts, *, alpha: float) -> Floats:
     return generalized_entropy(divide(total, weight), weight, alpha)
 
 
-for _name, _alpha, _more in (
-    ("between_group_generalized_entropy", 2, ("between_group_generalized_entropy_index",)),
-    ("between_group_theil_index", 1, ()),
+for _name, _label, _alpha, _more in (
+    ("generalized_entropy", "GE", 2, ("between_group_generalized_entropy_index",)),
+    ("theil_index", "Theil", 1, ()),
 ):
-    METRICS.add(
-        _name,
-        Metric(
-            name=_name,
-            label="between-group GE" if _alpha == 2 else "between-group Theil",
-            formula="generalised entropy of b = ŷ - y + 1 with each b replaced by its group's mean"
-            + (" (α = 2)" if _alpha == 2 else " (α = 1)"),
-            kind="group",
-            needs="counts",
-            goal="zero",
-            bounds=(0.0, np.inf),
-            signed=False,
-            sign="0 when every group gets the same mean benefit; it does not say who is worse off.",
-            avoid="Do not compare it across data sets with different numbers of groups.",
-            reference="Speicher et al. 2018, A Unified Approach to Quantifying Algorithmic Unfairness",
-            fn=_between,
-            aliases=_more,
-            parameters={"alpha": _alpha},
-            why_undefined=lambda counts, **_: "nobody benefits (every benefit is 0)",
-        ),
-        aliases=_more,
-    )
+    add_metric(
+        f"between_group_{_name}", _between, label=f"between-group {_label}", kind="group", goal="zero",
+        formula=f"generalised entropy of b = ŷ - y + 1 with each b replaced by its group's mean (α = {_alpha})",
+        bounds=(0.0, np.inf),
+        sign="0 when every group gets the same mean benefit; it does not say who is worse off.",
+        avoid="Do not compare it across data sets with different numbers of groups.",
+        reference="Speicher et al. 2018, A Unified Approach to Quantifying Algorithmic Unfairness",
+        aliases=_more, parameters={"alpha": _alpha},
+        why_undefined=lambda counts, **_: "nobody benefits (every benefit is 0)",
+    )  # fmt: skip
 
 
 def worst_group(counts: Counts, rate: str, *, lowest: bool = True) -> tuple[Any, ...]:

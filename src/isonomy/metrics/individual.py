@@ -1,7 +1,7 @@
 """Individual fairness: inequality of benefits, neighbours treated alike, pairs that flip."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from isonomy._validate import check_length
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
-from isonomy.metrics.metric import METRICS, Metric
+from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import add_up, divide
 
 __all__ = ["Neighbours", "generalized_entropy", "neighbours"]
@@ -224,52 +224,35 @@ def _consistency(
 # ---------------------------------------------------------------------- the shelf
 
 
-def _add(
-    name: str, label: str, formula: str, fn: Any, *, aliases: tuple[str, ...] = (), **rest: Any
-) -> None:
-    METRICS.add(
-        name,
-        Metric(
-            name=name,
-            label=label,
-            formula=formula,
-            kind="individual",
-            signed=False,
-            fn=fn,
-            aliases=aliases,
-            **rest,
-        ),
-        aliases=aliases,
-    )
-
+_add = partial(add_metric, kind="individual", bounds=(0.0, np.inf))
 
 SPEICHER = "Speicher et al. 2018, A Unified Approach to Quantifying Algorithmic Unfairness"
 NOBODY = "nobody benefits (every benefit is 0)"
 
 _add(
-    "theil_index", "Theil", "mean of (b/μ) ln(b/μ), b = ŷ - y + 1 with favourable = 1, 0 ln 0 = 0",
-    _entropy, needs="counts", goal="zero", bounds=(0.0, np.inf), parameters={"alpha": 1},
+    "theil_index", _entropy, label="Theil", formula="mean of (b/μ) ln(b/μ), b = ŷ - y + 1 with favourable = 1, 0 ln 0 = 0",
+    goal="zero", parameters={"alpha": 1},
     sign="0 when everyone's prediction is equally generous; it does not say who is worse off.",
     avoid="Do not use it to compare groups: it mixes inequality within and between them.",
     reference=SPEICHER, why_undefined=lambda *_, **__: NOBODY,
 )  # fmt: skip
 _add(
-    "generalized_entropy", "GE(2)", "mean of ((b/μ)² - 1) / 2, b = ŷ - y + 1 with favourable = 1",
-    _entropy, needs="counts", goal="zero", bounds=(0.0, np.inf), parameters={"alpha": 2},
+    "generalized_entropy", _entropy, label="GE(2)", formula="mean of ((b/μ)² - 1) / 2, b = ŷ - y + 1 with favourable = 1",
+    goal="zero", parameters={"alpha": 2},
     sign="0 when everyone's prediction is equally generous; it does not say who is worse off.",
     avoid="Do not use it to compare groups: it mixes inequality within and between them.",
     reference=SPEICHER, aliases=("generalized_entropy_index",), why_undefined=lambda *_, **__: NOBODY,
 )  # fmt: skip
 _add(
-    "coefficient_of_variation", "CV", "√(2 GE(2)): the standard deviation of b over its mean",
-    _variation, needs="counts", goal="zero", bounds=(0.0, np.inf),
+    "coefficient_of_variation", _variation, label="CV", formula="√(2 GE(2)): the standard deviation of b over its mean",
+    goal="zero",
     sign="0 when everyone's prediction is equally generous.",
     avoid="Do not report it beside GE(2): it is the same information.",
     reference=SPEICHER, why_undefined=lambda *_, **__: NOBODY,
 )  # fmt: skip
 _add(
-    "consistency", "consistency", "1 - mean |ŷ_i - mean of ŷ over the k nearest neighbours of i|",
-    _consistency, needs="neighbours", goal="one", bounds=(0.0, 1.0),
+    "consistency", _consistency, label="consistency", formula="1 - mean |ŷ_i - mean of ŷ over the k nearest neighbours of i|",
+    needs="neighbours", goal="one", bounds=(0.0, 1.0),
     parameters={"k": 5, "include_self": True},
     sign="1 when neighbours get the same prediction.",
     avoid="Do not use it on unscaled features: the largest column decides who is a neighbour.",
@@ -278,8 +261,8 @@ _add(
     aliases=("cnt",),
 )  # fmt: skip
 _add(
-    "flip_rate", "flip rate", "P(ŷ ≠ ŷ of the same row with the protected attribute changed)",
-    _flip_rate, needs="pairs", goal="zero", bounds=(0.0, 1.0),
+    "flip_rate", _flip_rate, label="flip rate", formula="P(ŷ ≠ ŷ of the same row with the protected attribute changed)",
+    needs="pairs", goal="zero", bounds=(0.0, 1.0),
     sign="0 when changing the attribute changes nobody's prediction.",
     avoid="Do not read 0 as fair: proxies of the attribute are not changed.",
     reference="Galhotra et al. 2017, Fairness Testing (causal discrimination)",

@@ -1,16 +1,17 @@
 """Counts of two models' predictions on the same rows, for paired comparisons."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._groups import attribute_columns, sort_key
-from isonomy._validate import MISSING, listed, match_values
+from isonomy._validate import MISSING, listed
 from isonomy.errors import InputError
-from isonomy.metrics import Counts
+from isonomy.metrics.counts import CellTensor, Counts
 
 __all__ = ["JointCounts"]
 
@@ -20,7 +21,7 @@ _BASE = "prediction of the original model"
 
 
 @dataclass(frozen=True, eq=False)
-class JointCounts:
+class JointCounts(CellTensor):
     """How many rows fall in each cell ``[..., group, y_true, original prediction, prediction]``.
 
     The two predictions of a row are correlated, and comparing models is about the rows on which
@@ -47,14 +48,7 @@ class JointCounts:
     [[2.0, 0.0], [0.0, 2.0]]
     """
 
-    n: Floats
-    attributes: tuple[str, ...]
-    groups: tuple[tuple[Any, ...], ...]
-    classes: tuple[Any, ...]
-    favorable: tuple[Any, ...]
-    privileged: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    w: Floats | None = None
-    w2: Floats | None = None
+    axes: ClassVar[int] = 4
 
     @classmethod
     def from_labels(
@@ -121,26 +115,22 @@ class JointCounts:
         size = len(classes)
         labels = np.array([classes.index(c) for c in counts.classes])
 
-        def lay(cells: Floats | None) -> Floats | None:
-            if cells is None:
-                return None
+        def lay(cells: Floats) -> Floats:
             out = np.zeros((len(groups), size, size, size))
             for k, (group, _) in enumerate(split):  # groups, not rows
                 spot = out[groups.index(group), :, classes.index(first[k]), :]
                 spot[labels[:, None], labels[None, :]] += cells[k]
             return out
 
-        n = lay(counts.n)
-        assert n is not None
         return cls(
-            n=n,
+            n=lay(counts.n),
             attributes=tuple(a for a in counts.attributes if a != base),
             groups=groups,
             classes=classes,
             favorable=counts.favorable,
             privileged=dict(counts.privileged),
-            w=lay(counts.w),
-            w2=lay(counts.w2),
+            w=None if counts.w is None else lay(counts.w),
+            w2=None if counts.w2 is None else lay(counts.w2),
         )
 
     @classmethod
@@ -157,49 +147,13 @@ class JointCounts:
                         f"and {listed(getattr(other, name))}."
                     )
 
-        def pile(name: str) -> Floats | None:
-            cells = [getattr(r, name) for r in repeats]
-            return None if cells[0] is None else np.stack(cells)
-
-        n = pile("n")
-        assert n is not None
-        return replace(first, n=n, w=pile("w"), w2=pile("w2"))
-
-    def _moved(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:
-        """Add up what goes to the same group; index -1 is left out."""
-
-        def lay(cells: Floats | None) -> Floats | None:
-            if cells is None:
-                return None
-            out = np.zeros((*cells.shape[:-4], len(groups), *cells.shape[-3:]))
-            for old, new in enumerate(index):  # groups, not rows
-                if new >= 0:
-                    out[..., new, :, :, :] += cells[..., old, :, :, :]
-            return out
-
-        n = lay(self.n)
-        assert n is not None
-        return replace(self, n=n, w=lay(self.w), w2=lay(self.w2), groups=groups)
-
-    def select(self, *attributes: str) -> Self:
-        """Keep some protected attributes and add up over the others.
-
-        Examples
-        --------
-        >>> joint = JointCounts.from_labels(
-        ...     [1, 0, 1], [1, 0, 0], [1, 0, 1],
-        ...     sensitive_features={"sex": ["f", "m", "m"], "age": ["young", "old", "old"]},
-        ... )
-        >>> joint.select("sex").groups
-        (('f',), ('m',))
-        """
-        keep = [match_values(a, self.attributes, what="attribute")[0] for a in attributes]
-        where = [self.attributes.index(a) for a in keep]
-        projected = [tuple(g[k] for k in where) for g in self.groups]
-        groups = tuple(sorted(set(projected), key=sort_key))
-        index = np.array([groups.index(g) for g in projected], dtype=np.intp)
-        named = {a: v for a, v in self.privileged.items() if a in keep}
-        return replace(self._moved(index, groups), attributes=tuple(keep), privileged=named)
+        piled: dict[str, Any] = {
+            name: None
+            if getattr(first, name) is None
+            else np.stack([getattr(r, name) for r in repeats])
+            for name in ("n", "w", "w2")
+        }
+        return replace(first, **piled)
 
     def with_groups(self, groups: Sequence[tuple[Any, ...]]) -> Self:
         """Lay the cells out over more groups: those that did not occur are empty."""
@@ -208,29 +162,13 @@ class JointCounts:
         if absent:
             raise InputError(f"All groups must be kept; {listed(absent)} is not among those given.")
         index = np.array([chosen.index(g) for g in self.groups], dtype=np.intp)
-        return self._moved(index, chosen)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The leading axes."""
-        return self.n.shape[:-4]
+        return self.regroup(index, chosen)
 
     def _counts(self, axis: int) -> Counts:
-        def add(cells: Floats | None) -> Floats | None:
-            return None if cells is None else cells.sum(axis=axis)
-
-        n = add(self.n)
-        assert n is not None
-        return Counts(
-            n=n,
-            attributes=self.attributes,
-            groups=self.groups,
-            classes=self.classes,
-            favorable=self.favorable,
-            privileged=self.privileged,
-            w=add(self.w),
-            w2=add(self.w2),
-        )
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        for name in ("n", "w", "w2"):
+            fields[name] = None if fields[name] is None else fields[name].sum(axis=axis)
+        return Counts(**fields)
 
     @property
     def base(self) -> Counts:
@@ -255,21 +193,14 @@ class JointCounts:
         rng = np.random.default_rng(random_state)
         flat = self.n.shape[:-2]
 
-        def pick(cells: Floats | None) -> Floats | None:
-            if cells is None:
-                return None
+        chosen = rng.integers(0, self.shape[0], size=(n, self.shape[0])) if self.shape else None
+
+        def pick(cells: Floats) -> Floats:
             merged = cells.reshape(*flat, -1)  # both predictions as one axis
             return merged[chosen] if self.shape else np.broadcast_to(merged, (n, *merged.shape))
 
-        chosen = rng.integers(0, self.shape[0], size=(n, self.shape[0])) if self.shape else None
-        rows = pick(self.n)
-        assert rows is not None
-        pairs = replace(self.base, n=rows, w=pick(self.w), w2=pick(self.w2))
+        paired = self.map_cells(pick)
+        pairs = replace(self.base, n=paired.n, w=paired.w, w2=paired.w2)
         drawn = pairs.resample(1, random_state=rng)
-
-        def back(cells: Floats | None) -> Floats | None:
-            return None if cells is None else cells[0].reshape(n, *self.n.shape)
-
-        counted = back(drawn.n)
-        assert counted is not None
-        return replace(self, n=counted, w=back(drawn.w), w2=back(drawn.w2))
+        drawn = drawn.map_cells(lambda cells: cells[0].reshape(n, *self.n.shape))
+        return replace(self, n=drawn.n, w=drawn.w, w2=drawn.w2)

@@ -12,7 +12,7 @@ from isonomy._registry import Registry
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError, UndefinedMetricWarning
 
-__all__ = ["METRICS", "Metric", "get_metric"]
+__all__ = ["METRICS", "Metric", "add_metric", "get_metric"]
 
 Kind = Literal["performance", "group", "individual"]
 Needs = Literal["counts", "scores", "neighbours", "pairs"]
@@ -55,17 +55,17 @@ class Metric:
     """
 
     name: str
-    label: str
-    formula: str
-    kind: Kind
-    needs: Needs
-    goal: Goal
-    bounds: tuple[float, float]
-    signed: bool
-    sign: str
-    avoid: str
-    reference: str
     fn: Callable[..., Any] = field(repr=False)
+    label: str = ""
+    formula: str = ""
+    kind: Kind = "performance"
+    needs: Needs = "counts"
+    goal: Goal = "max"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    signed: bool = False
+    sign: str = ""
+    avoid: str = ""
+    reference: str = ""
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     why_undefined: Callable[..., str | None] = field(default=lambda *_, **__: None, repr=False)
@@ -93,7 +93,7 @@ class Metric:
         return self.why_undefined(*args, **{**self.parameters, **kwargs})
 
     def variant(self, **parameters: Any) -> Self:
-        """Give the same metric with other parameters, named ``name(parameter=value)``."""
+        """Return the same metric with other parameters, named ``name(parameter=value)``."""
         for key in parameters:
             if key not in self.parameters:
                 if not self.parameters:
@@ -108,6 +108,49 @@ class Metric:
 
 
 METRICS: Registry[Metric] = Registry("metric")
+
+
+def add_metric(
+    name: str, fn: Callable[..., Any] | None = None, *, label: str = "", **described: Any
+) -> Any:
+    """Register a metric: as a call, or as a decorator of the function that computes it.
+
+    Parameters
+    ----------
+    name : str
+        The registry key.
+    fn : callable, optional
+        Takes what ``needs`` says, by default a :class:`Counts`, and broadcasts over its leading
+        axes.
+    label : str
+        Short name for tables; by default the name.
+    **described
+        The other attributes of :class:`Metric`.
+
+    Returns
+    -------
+    Metric
+        As a decorator, the function.
+
+    Examples
+    --------
+    >>> from isonomy.metrics import Counts
+    >>> @add_metric("rows", formula="Σ n", bounds=(0, np.inf))  # doctest: +SKIP
+    ... def rows(counts):
+    ...     return counts.n.sum(axis=(-1, -2, -3))
+    >>> counts = Counts.from_labels([1, 0], [1, 0], sensitive_features=["a", "b"])
+    >>> get_metric("rows")(counts)  # doctest: +SKIP
+    2.0
+    """
+    if fn is None:
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            add_metric(name, function, label=label, **described)
+            return function
+
+        return decorate
+    metric = Metric(name, fn, label or name.replace("_", " "), **described)
+    return METRICS.add(name, metric, aliases=metric.aliases)
 
 
 def get_metric(name: str | Metric) -> Metric:

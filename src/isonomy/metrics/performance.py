@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy.metrics.counts import Counts
-from isonomy.metrics.metric import METRICS, Metric
+from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import divide
 
 __all__ = ["ZERO_DIVISION_METRICS"]
@@ -28,8 +28,7 @@ ZERO_DIVISION_METRICS: tuple[str, ...] = (
     "mcc(zero_division=0)",
     "roc_auc_of_labels(zero_division=0)",
 )
-"""Performance metrics in which 0 / 0 counts as 0, as the studies have them (Chen 2022: the order of
-their files, AUC last)."""
+"""Twelve performance metrics of hard labels, with 0 for 0 / 0 as scikit-learn reports it."""
 
 
 def _filled(values: Floats, zero_division: float) -> Floats:
@@ -130,35 +129,16 @@ def _add(
     formula: str,
     fn: Callable[..., Floats],
     *,
-    avoid: str,
-    sign: str = "Higher is better.",
-    goal: Any = "max",
-    bounds: tuple[float, float] = (0.0, 1.0),
-    reference: str = "Sokolova, Lapalme 2009, A Systematic Analysis of Performance Measures",
-    aliases: tuple[str, ...] = (),
     zero_division: bool = True,
+    **described: Any,
 ) -> None:
-    METRICS.add(
-        name,
-        Metric(
-            name=name,
-            label=label,
-            formula=formula,
-            kind="performance",
-            needs="counts",
-            goal=goal,
-            bounds=bounds,
-            signed=False,
-            sign=sign,
-            avoid=avoid,
-            reference=reference,
-            fn=fn,
-            aliases=aliases,
-            parameters={"zero_division": np.nan} if zero_division else {},
-            why_undefined=_why,
-        ),
-        aliases=aliases,
-    )
+    usual = {
+        "sign": "Higher is better.",
+        "reference": "Sokolova, Lapalme 2009, A Systematic Analysis of Performance Measures",
+        "parameters": {"zero_division": np.nan} if zero_division else {},
+        "why_undefined": _why,
+    }
+    add_metric(name, fn, label=label, formula=formula, **usual | described)
 
 
 IMBALANCE = "Do not use it alone where classes are unbalanced."
@@ -175,12 +155,12 @@ _add(
 _add(
     "selection_rate", "selected", "P(ŷ = fav)", _selection_rate, avoid="It is not a measure of quality.",
     sign="Neither high nor low is good by itself; it is reported for reading the gaps.",
-    goal="max", zero_division=False,
+    zero_division=False,
 )  # fmt: skip
 _add(
     "base_rate", "base rate", "P(y = fav)", _base_rate, avoid="It is a fact about the data, not the model.",
     sign="Neither high nor low is good by itself; it is reported for reading the gaps.",
-    goal="max", zero_division=False,
+    zero_division=False,
 )  # fmt: skip
 for _which, _side, _short in ((1, "favorable", "F"), (0, "unfavorable", "UnF")):
     _word = "favourable" if _which else "unfavourable"
@@ -219,6 +199,6 @@ _add(
 )  # fmt: skip
 _add(
     "roc_auc_of_labels", "AUC (labels)", "½ (TPR + TNR): the AUC of labels used as scores", _hard_auc,
-    avoid="Do not call it AUC in a report: it is balanced accuracy. It is here because Chen 2022 used it.",
+    avoid="Do not call it AUC in a report: it is balanced accuracy.",
     reference="Chen et al. 2022, A Comprehensive Empirical Study of Bias Mitigation Methods",
 )  # fmt: skip

@@ -24,7 +24,7 @@ from isonomy._validate import (
 )
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
-from isonomy.metrics.metric import METRICS, Metric
+from isonomy.metrics.metric import add_metric
 from isonomy.metrics.query import Bins, banded
 from isonomy.metrics.rates import add_up, divide
 
@@ -345,25 +345,12 @@ def _why(y_true: ArrayLike, *_: Any, **__: Any) -> str:
     return f"the labels hold {np.unique(np.asarray(y_true)).size} class(es) and two are needed"
 
 
-def _add(name: str, label: str, formula: str, fn: Callable[..., float], **rest: Any) -> None:
-    aliases = rest.pop("aliases", ())
-    parameters = {"favorable": None, "sample_weight": None, **rest.pop("parameters", {})}
-    METRICS.add(
-        name,
-        Metric(
-            name=name,
-            label=label,
-            formula=formula,
-            kind="performance",
-            needs="scores",
-            signed=False,
-            fn=fn,
-            aliases=aliases,
-            parameters=parameters,
-            why_undefined=_why,
-            **rest,
-        ),
-        aliases=aliases,
+def _add(name: str, label: str, formula: str, fn: Callable[..., float], **described: Any) -> None:
+    described["parameters"] = {
+        "favorable": None, "sample_weight": None, **described.get("parameters", {}),
+    }  # fmt: skip
+    add_metric(
+        name, fn, label=label, formula=formula, needs="scores", why_undefined=_why, **described
     )
 
 
