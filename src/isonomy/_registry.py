@@ -87,7 +87,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return decorate
 
     def add_alias(self, alias: str, name: str) -> None:
-        """Give what is registered as ``name`` another name."""
+        """Return what is registered as ``name`` another name."""
         if alias in self._items or alias in self._aliases:
             raise RuntimeError(f"{self.kind} {alias!r} is registered twice")
         self._aliases[alias] = self.resolve(name)

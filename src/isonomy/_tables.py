@@ -4,6 +4,7 @@ Columns are addressed by position, so that every name works, the whole numbers o
 ``pd.DataFrame(array)`` too; what is made of a table is a table of the same kind.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -212,7 +213,7 @@ def as_pandas(table: Any) -> pd.DataFrame:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: undefined is None, arrays are lists, frames are rows.
+    """Return a value as JSON can hold it: what is undefined or infinite is None, arrays are lists, frames are rows.
 
     Examples
     --------
@@ -228,4 +229,6 @@ def plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and value != value else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else str(value)

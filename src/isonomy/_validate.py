@@ -108,7 +108,7 @@ def check_same_order(first: Any, other: Any, *, name: str, to: str = "X") -> Non
 
 
 def check_score(score: ArrayLike) -> NDArray[np.float64]:
-    """Give scores as a float vector; raise unless all are finite numbers."""
+    """Return scores as a float vector; raise unless all are finite numbers."""
     try:
         values = np.asarray(score, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
@@ -119,7 +119,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[np.float64]:
-    """Give weights as a float vector; raise unless all are finite and none is negative."""
+    """Return weights as a float vector; raise unless all are finite and none is negative."""
     try:
         values = np.asarray(weight, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
@@ -167,7 +167,7 @@ def _same(known: Any, wanted: Any) -> bool:
 
 
 def resolve_favorable(classes: Sequence[Any], favorable: Any = None) -> tuple[Any, ...]:
-    """Give the favourable classes: those named, else the 1 of labels that are 0 / 1.
+    """Return the favourable classes: those named, else the 1 of labels that are 0 / 1.
 
     Labels that are True / False or -1 / 1 are as plain as 0 / 1; anything else must be named.
     """

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
+from isonomy._tables import plain
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
@@ -71,7 +71,7 @@ class Audit:
     counts : Counts
         Everything above can be computed again from these.
     settings : mapping
-        Level, resamples, seed, thresholds.
+        Confidence, resamples, seed, thresholds.
     """
 
     metrics: tuple[Finding, ...]
@@ -86,7 +86,7 @@ class Audit:
     def frame(
         self, what: Literal["metrics", "comparisons", "groups", "sizes"] = "metrics"
     ) -> pd.DataFrame:
-        """Give one of the tables as a frame."""
+        """Return one of the tables as a frame."""
         if what == "sizes":
             return self.sizes.copy()
         tables: dict[str, tuple[type[Finding | GroupRate], Sequence[Finding | GroupRate]]] = {
@@ -102,7 +102,7 @@ class Audit:
         return pd.DataFrame([asdict(r) for r in rows], columns=list(kind.__dataclass_fields__))
 
     def violated(self, *names: str) -> tuple[Finding, ...]:
-        """Give the findings that violate their threshold, of all metrics or of those named.
+        """Return the findings that violate their threshold, of all metrics or of those named.
 
         Single groups count too: a group may be far off while the merged gap is within.
 
@@ -125,38 +125,21 @@ class Audit:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain data; what is undefined or infinite is None."""
-        return {
+        """Return everything as plain data; what is undefined or infinite is None."""
+        data = {
             "rows": int(self.counts.n.sum()),
-            "favorable": [_plain(v) for v in self.counts.favorable],
-            "privileged": {a: [_plain(v) for v in vs] for a, vs in self.counts.privileged.items()},
-            "settings": {k: _plain(v) for k, v in self.settings.items()},
-            "metrics": [_record(f) for f in self.metrics],
-            "comparisons": [_record(f) for f in self.comparisons],
-            "groups": [_record(g) for g in self.groups],
-            "sizes": [
-                {k: _plain(v) for k, v in row.items()} for row in self.sizes.to_dict("records")
-            ],
-            "unexamined": list(self.unexamined),
-            "notes": list(self.notes),
+            "favorable": self.counts.favorable,
+            "privileged": self.counts.privileged,
+            "settings": self.settings,
+            "metrics": [asdict(row) for row in self.metrics],
+            "comparisons": [asdict(row) for row in self.comparisons],
+            "groups": [asdict(row) for row in self.groups],
+            "sizes": self.sizes,
+            "unexamined": self.unexamined,
+            "notes": self.notes,
         }
+        return {name: plain(value) for name, value in data.items()}
 
     def _repr_html_(self) -> str:
         gaps = self.frame().drop(columns=["accept_low", "accept_high"])
         return str(gaps.to_html(index=False, float_format="{:.4f}".format, na_rep="undefined"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _record(row: Finding | GroupRate) -> dict[str, Any]:
-    return {k: _plain(v) for k, v in asdict(row).items()}

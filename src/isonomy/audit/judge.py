@@ -69,7 +69,7 @@ GROUP_RATES = (
 def thresholds(
     given: Mapping[str, Any] | None, chosen: Sequence[Metric]
 ) -> dict[str, tuple[float, float]]:
-    """Give the accepted range of every metric that has one."""
+    """Return the accepted range of every metric that has one."""
     limits: dict[str, Any] = {**DEFAULT_THRESHOLDS}
     gaps = [metric.name for metric in chosen if metric.kind == "group"]
     for key, value in (given or {}).items():
@@ -112,7 +112,7 @@ def overall(
     counts: Counts,
     drawn: Counts,
     chosen: Sequence[Metric],
-    level: float,
+    confidence: float,
     neighbour_metrics: Mapping[str, tuple[float, str]],
 ) -> list[Finding]:
     """Measure performance and inequality over all rows."""
@@ -121,24 +121,14 @@ def overall(
     for name in names:
         metric = get_metric(name)
         value = float(metric.fn(counts, **metric.parameters))
-        low, high = percentile_interval(metric(drawn), confidence=level)
+        low, high = percentile_interval(metric(drawn), confidence=confidence)
         reason = metric.undefined(counts) if np.isnan(value) else None
         out.append(
             Finding(
-                name=metric.name,
-                label=metric.label,
-                attribute=None,
-                comparison=None,
-                value=value,
-                low=float(low),
-                high=float(high),
-                accept_low=None,
-                accept_high=None,
-                rows=int(counts.n.sum()),
-                verdict="undefined" if np.isnan(value) else None,
-                reason=reason,
+                metric.name, metric.label, None, None, value, float(low), float(high), None, None,
+                int(counts.n.sum()), "undefined" if np.isnan(value) else None, reason,
             )
-        )
+        )  # fmt: skip
     for name, (value, ties) in neighbour_metrics.items():
         metric = get_metric(name)
         out.append(
@@ -157,7 +147,7 @@ def gap(
     drawn: Counts,
     how: str,
     accept: tuple[float, float] | None,
-    level: float,
+    confidence: float,
 ) -> Finding:
     """Measure one gap of one attribute and judge it."""
     how = metric.parameters.get("compare") or how  # a variant has its own way
@@ -169,12 +159,12 @@ def gap(
     known = {"compare": how} if "compare" in metric.parameters else {}
     value = float(metric.fn(counts, **{**metric.parameters, **known}))
     samples = metric(drawn, **known)
-    low, high = _around(value, *percentile_interval(samples, confidence=level))
+    low, high = _around(value, *percentile_interval(samples, confidence=confidence))
     lost = np.isnan(samples).mean()
     rows = None if metric.denominators is None else int(metric.denominators(counts, compare=how))
     reason = metric.undefined(counts, **known)
     verdict, why = _verdict(
-        value, float(low), float(high), accept, rows, metric.goal == "one", lost, level
+        value, float(low), float(high), accept, rows, metric.goal == "one", lost, confidence
     )
     comparison = "unprivileged vs privileged" if how == "privileged" else "largest vs smallest"
     return Finding(
@@ -206,7 +196,7 @@ def _verdict(
     rows: int | None,
     ratio: bool,
     lost: float,
-    level: float,
+    confidence: float,
 ) -> tuple[Verdict | None, str | None]:
     if np.isnan(value):
         return "undefined", "0 / 0"
@@ -214,7 +204,7 @@ def _verdict(
         return None, None
     if rows is not None and rows < FEWEST_ROWS:
         return "insufficient evidence", f"a rate rests on {rows} rows, fewer than {FEWEST_ROWS}"
-    if lost > (1 - level) / 2:  # those resamples could lie anywhere, beyond either end too
+    if lost > (1 - confidence) / 2:  # those resamples could lie anywhere, beyond either end too
         return "insufficient evidence", f"it is undefined in {lost:.0%} of the resamples"
     text = f"{accept[0]:.3g} to {accept[1]:.3g}" if ratio else f"±{accept[1]:.3g}"
     if accept[0] != -accept[1] and not ratio:
@@ -232,7 +222,7 @@ def each_group(
     counts: Counts,
     drawn: Counts,
     accept: Mapping[str, tuple[float, float]],
-    level: float,
+    confidence: float,
 ) -> list[Finding]:
     """Compare each unprivileged group with the privileged one."""
     mask = counts.is_privileged()
@@ -245,7 +235,7 @@ def each_group(
             continue  # without groups to compare, or a variant that compares in its own way
         values = np.atleast_1d(metric.fn(counts, compare="each"))
         samples = metric(drawn, compare="each")
-        low, high = _around(values, *percentile_interval(samples, confidence=level))
+        low, high = _around(values, *percentile_interval(samples, confidence=confidence))
         lost = np.isnan(samples).mean(axis=0)
         for k, name in enumerate(names):
             pair = _pair(counts, counts.labels().index(name))
@@ -253,7 +243,7 @@ def each_group(
             rows = int(metric.denominators(pair, compare="privileged"))
             verdict, why = _verdict(
                 float(values[k]), float(low[k]), float(high[k]), accept.get(metric.name), rows,
-                metric.goal == "one", float(lost[k]), level,
+                metric.goal == "one", float(lost[k]), confidence,
             )  # fmt: skip
             if verdict == "undefined":
                 why = metric.undefined(pair, compare="privileged") or why
@@ -280,13 +270,13 @@ def _pair(counts: Counts, group: int) -> Counts:
     )
 
 
-def group_rates(attribute: str, counts: Counts, level: float) -> list[GroupRate]:
-    """Give the rates of every group with Wilson intervals."""
+def group_rates(attribute: str, counts: Counts, confidence: float) -> list[GroupRate]:
+    """Return the rates of every group with Wilson intervals."""
     out = []
     for name in GROUP_RATES:
         rate = RATES[name]
         value, rows, effective = rate(counts), rate.rows(counts), rate.effective_rows(counts)
-        low, high = wilson_interval(value, effective, confidence=level)
+        low, high = wilson_interval(value, effective, confidence=confidence)
         for k, group in enumerate(counts.labels()):
             reason = f"no {rate.of}" if rows[k] == 0 else None
             if 0 < rows[k] < FEWEST_ROWS:
@@ -304,7 +294,7 @@ def score_rows(
     table: ScoreTable,
     counts: Counts,
     exact: Mapping[tuple[str | None, str, str], float] | None,
-    level: float,
+    confidence: float,
     resamples: int,
     random_state: int | None,
 ) -> tuple[list[Finding], list[GroupRate]]:
@@ -327,7 +317,7 @@ def score_rows(
         coarse = merged.values()
         samples = merged.resample(resamples, random_state=random_state).values()
         for name, values in fine.items():
-            low, high = percentile_interval(samples[name], confidence=level)
+            low, high = percentile_interval(samples[name], confidence=confidence)
             for k, group in enumerate(labels):
                 value = float(values[k])
                 note: str | None = None
@@ -363,7 +353,7 @@ def score_rows(
 
 
 def group_sizes(views: Sequence[tuple[str, Counts, Counts]]) -> pd.DataFrame:
-    """Give the rows, share and weight of every group."""
+    """Return the rows, share and weight of every group."""
     rows = []
     for attribute, part, _ in views:
         n = part.n.sum(axis=(-1, -2))

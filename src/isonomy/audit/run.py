@@ -39,7 +39,7 @@ def audit(
     intersections: bool = False,
     metrics: Iterable[str | Metric] | None = None,
     thresholds: Mapping[str, Any] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 2000,
     random_state: int | None = 0,
 ) -> Audit:
@@ -70,7 +70,7 @@ def audit(
     thresholds : mapping, optional
         Metric name, or ``"difference"`` / ``"ratio"`` for all of that kind, to a number: ``t``
         accepts differences in [-t, t] and ratios in [t, 1/t]. A pair (low, high) sets both ends.
-    level : float
+    confidence : float
         Confidence level of the intervals.
     resamples : int
         Bootstrap resamples.
@@ -123,7 +123,7 @@ def audit(
         intersections=intersections,
         metrics=wanted,
         thresholds=thresholds,
-        level=level,
+        confidence=confidence,
         resamples=resamples,
         random_state=random_state,
     )
@@ -183,7 +183,7 @@ def audit_counts(
     intersections: bool = False,
     metrics: Iterable[str | Metric] | None = None,
     thresholds: Mapping[str, Any] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 2000,
     random_state: int | None = 0,
 ) -> Audit:
@@ -200,12 +200,12 @@ def audit_counts(
     if resamples < 100:
         raise InputError(f"resamples must be at least 100 for an interval; got {resamples}.")
     views = _views(counts, resamples, random_state, intersections)
-    findings = judge.overall(counts, views[0][2], chosen, level, neighbour_metrics or {})
+    findings = judge.overall(counts, views[0][2], chosen, confidence, neighbour_metrics or {})
     rates: list[GroupRate] = []
     by_score: list[GroupRate] = []
     if table is not None:
         more, by_score = judge.score_rows(
-            table, counts, exact_scores, level, resamples, random_state
+            table, counts, exact_scores, confidence, resamples, random_state
         )
         findings += more
     comparisons: list[Finding] = []
@@ -214,10 +214,12 @@ def audit_counts(
         for metric in chosen:
             if metric.kind == "group":
                 limits = accept.get(metric.name)
-                findings.append(judge.gap(metric, attribute, part, resampled, how, limits, level))
+                findings.append(
+                    judge.gap(metric, attribute, part, resampled, how, limits, confidence)
+                )
         if how == "privileged" and len(part.groups) > 2:
-            comparisons += judge.each_group(chosen, attribute, part, resampled, accept, level)
-        rates += judge.group_rates(attribute, part, level)
+            comparisons += judge.each_group(chosen, attribute, part, resampled, accept, confidence)
+        rates += judge.group_rates(attribute, part, confidence)
     return Audit(
         metrics=tuple(findings),
         comparisons=tuple(comparisons),
@@ -227,7 +229,7 @@ def audit_counts(
         notes=tuple(judge.notes(counts, views, table)),
         counts=counts,
         settings={
-            "level": level,
+            "confidence": confidence,
             "resamples": resamples,
             "random_state": random_state,
             "thresholds": {k: list(v) for k, v in accept.items()},
@@ -261,7 +263,7 @@ def _refuse_unserved(metric: Metric, *, scored: bool, alone: Mapping[str, Any]) 
 def _views(
     counts: Counts, resamples: int, random_state: int | None, intersections: bool
 ) -> list[tuple[str, Counts, Counts]]:
-    """Give each attribute (and the intersection) its counts and their resamples."""
+    """Return each attribute, and the intersection, with its counts and their resamples."""
     joint = " & ".join(counts.attributes)
     if counts.n.size * resamples <= MOST_DRAWS:
         drawn = counts.resample(resamples, random_state=random_state)
@@ -307,7 +309,7 @@ def audit_file(
     favorable, privileged
         As in :func:`audit`.
     **options
-        ``intersections``, ``metrics``, ``thresholds``, ``level``, ``resamples`` and
+        ``intersections``, ``metrics``, ``thresholds``, ``confidence``, ``resamples`` and
         ``random_state``, as in :func:`audit`.
     """
     names = as_names(sensitive_features)

@@ -14,7 +14,7 @@ _PROTECTED = re.compile(
 
 
 def looks_protected(column: str) -> bool:
-    """Say whether a column's name looks like a protected attribute.
+    """Return whether a column's name looks like a protected attribute.
 
     Examples
     --------

@@ -133,7 +133,7 @@ def audit_command(
         "intersections": intersections,
         "metrics": metric or None,
         "thresholds": {k: v[-1] for k, v in parse_numbers(threshold, "--threshold").items()},
-        "level": confidence,
+        "confidence": confidence,
         "resamples": resamples,
         "random_state": seed,
     }
@@ -188,7 +188,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         f"\n[bold]Audit of {escape(title)}[/bold]  {int(counts.n.sum()):,} rows"
         f"{', weighted' if counts.weighted else ''}; favorable: "
         f"{escape(', '.join(str(v) for v in counts.favorable))}; "
-        f"{found.settings['level']:.0%} intervals from {found.settings['resamples']:,} resamples\n"
+        f"{found.settings['confidence']:.0%} intervals from {found.settings['resamples']:,} resamples\n"
     )
     overall = make_table(
         "metric", "value", "interval", title="Overall", right=["value", "interval"]

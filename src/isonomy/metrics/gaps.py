@@ -32,7 +32,7 @@ def default_comparison(counts: Counts) -> Comparison:
 
 
 def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Comparison]:
-    """Give the counts whose groups are to be compared, and how."""
+    """Return the counts whose groups are to be compared, and how."""
     chosen = default_comparison(counts) if compare is None else compare
     if chosen == "max_min":
         return counts, "max_min"
@@ -105,7 +105,7 @@ def _log(gaps: Sequence[Floats]) -> Floats:
 
 
 def _farthest(gaps: Sequence[Floats]) -> Floats:
-    """Give the ratio farthest from 1, turned so that it is at most 1."""
+    """Return the ratio farthest from 1, turned so that it is at most 1."""
     turned = [np.minimum(g, divide(np.ones_like(g), g)) for g in gaps]
     return np.asarray(np.min(turned, axis=0))
 
@@ -152,7 +152,7 @@ def _why(counts: Counts, *, compare: str | None, rates: Sequence[str], ratio: bo
 
 
 def _fewest_rows(counts: Counts, *, compare: str | None, rates: Sequence[str]) -> float:
-    """Give the smallest number of rows any compared rate rests on."""
+    """Return the smallest number of rows any compared rate rests on."""
     groups, _ = compared(counts, compare)
     return float(min(RATES[name].rows(groups).min() for name in rates))
 

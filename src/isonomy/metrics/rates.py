@@ -31,7 +31,7 @@ def add_up(index: NDArray[np.intp], weight: Floats, size: int = 0) -> Floats:
 def _cells_of(
     which: Callable[..., Mask], favorable: tuple[bool, ...]
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Give the cells a rate counts, as a mask over (y_true, y_pred) and, where few, as places."""
+    """Return the cells a rate counts, as a mask over (y_true, y_pred) and, where few, as places."""
     size = len(favorable)
     true = np.repeat(favorable, size).reshape(size, size)
     mask = which(true, true.T, np.eye(size, dtype=bool)).ravel()
@@ -86,7 +86,7 @@ class Rate:
         return self._sum(self.bottom, counts.n, counts.is_favorable)
 
     def effective_rows(self, counts: Counts) -> Floats:
-        """Give Kish's effective size of the denominator, per group."""
+        """Return Kish's effective size of the denominator, per group."""
         if counts.w2 is None:
             return self.rows(counts)
         return divide(

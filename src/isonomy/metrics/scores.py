@@ -99,7 +99,7 @@ def _log_loss(
 
 
 def _equal_mass(mass: Floats, bins: int) -> NDArray[np.intp]:
-    """Give each of the ordered cells a bin, so that bins hold about equal mass."""
+    """Return each of the ordered cells a bin, so that bins hold about equal mass."""
     middle = np.cumsum(mass) - 0.5 * mass
     return np.asarray(np.minimum((middle / mass.sum() * bins).astype(np.intp), bins - 1))
 
@@ -330,7 +330,7 @@ class ScoreTable:
         return np.stack(out, axis=-1)
 
     def values(self) -> dict[str, Floats]:
-        """Give every score metric that these scores allow, per group."""
+        """Return every score metric that these scores allow, per group."""
         out = {"roc_auc": self.auc()}
         if self.probabilities:
             out |= {
