@@ -13,6 +13,7 @@ from isonomy.errors import InputError
 from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
+from isonomy.networks import forward, glorot_bound
 
 __all__ = ["AdversarialDebiasing"]
 
@@ -183,11 +184,9 @@ class Network:
 
     def probability(self, matrix: Floats) -> Floats:
         """Return the probabilities of rows."""
-        hidden = matrix.astype(np.float32) @ self.first[:-1]
-        hidden += self.first[-1]
-        np.maximum(hidden, 0.0, out=hidden)
+        layers = [self.first[:-1], self.first[-1], self.second, self.flat[-1]]
         # A probability in single precision rounds to 1/2 where the log-odds do not vanish.
-        z = (hidden @ self.second + self.flat[-1]).astype(np.float64)
+        z = forward(layers, matrix.astype(np.float32)).astype(np.float64)
         return np.asarray(expit(z), dtype=np.float64)
 
 
@@ -364,8 +363,8 @@ class Duel:
 
 
 def _glorot(rng: np.random.Generator, fan_in: int, fan_out: int) -> Floats:
-    limit = np.sqrt(6.0 / (fan_in + fan_out))
-    return rng.uniform(-limit, limit, fan_in * fan_out)
+    bound = glorot_bound(fan_in, fan_out)
+    return rng.uniform(-bound, bound, fan_in * fan_out)
 
 
 def _adam(theta: Any, g: Any, m: Any, v: Any, rate: float) -> None:
