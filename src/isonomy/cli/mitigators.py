@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from isonomy.cli.options import Json
+from isonomy.cli.options import Json, Quiet
 from isonomy.cli.output import console, write_json
 
 __all__ = ["describe", "register"]
@@ -26,6 +26,7 @@ def register(app: typer.Typer) -> None:
 def mitigators_command(
     name: str | None = typer.Argument(None, help="A method to explain; all are listed without."),
     json_file: Json = None,
+    quiet: Quiet = False,
 ) -> None:
     """List the mitigation methods by stage, or explain one."""
     from rich.table import Table
