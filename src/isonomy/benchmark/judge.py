@@ -258,7 +258,8 @@ def judge_benchmark(
         )
     if not sections:
         raise InputError(notes[0] if notes else "There must be records to judge; there are none.")
-    return Benchmark(data[0], *metrics, tuple(sections), **how, **choose, notes=tuple(notes))
+    options: dict[str, Any] = {**how, **choose, "notes": tuple(notes)}
+    return Benchmark(data[0], good.name, fair.name, tuple(sections), **options)
 
 
 def _section(

@@ -123,6 +123,7 @@ def _placed(
     line = baselines[STRATEGIES[0]]
     point = verdict.performance.after, verdict.bias.after
     regions = {name: None if one.reason else one.region(*point) for name, one in baselines.items()}
+    at_y, at_x = np.array(point)
     beyond = advantage(drawn.performance, drawn.bias, drawn.lines_performance, drawn.lines_bias)
     low, high = interval(beyond, confidence)
     return replace(
@@ -131,7 +132,7 @@ def _placed(
         regions=regions,
         probability=region_shares(drawn, line)[0],
         area=float(line.area(*point)),
-        advantage=float(advantage(*map(np.array, point), line.performance, line.bias)),
+        advantage=float(advantage(at_y, at_x, line.performance, line.bias)),
         advantage_low=low,
         advantage_high=high,
         by_repeat=advantage(y, x, line.performance, line.bias),

@@ -222,7 +222,7 @@ def _declare(
     table = data.X.drop(columns=list(derived)).assign(**data.sensitive)
     table[str(data.y.name)] = data.y
     if data.weight is not None:
-        table[_WEIGHT] = data.weight
+        table[_WEIGHT] = np.asarray(data.weight)
     return Source.of_file(
         _stored(table, folder, data.name),
         label=str(data.y.name),

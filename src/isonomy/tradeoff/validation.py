@@ -134,14 +134,17 @@ class Validation:
     def _count(self, k: int, predicted: NDArray[Any]) -> JointCounts:
         _, y, s = self._part(self.splits[k][1])
         privileged = getattr(self._original, "privileged_", None)
-        several = privileged is None or len(self.sensitive) > 1
+        if privileged is None or len(self.sensitive) > 1:
+            privileged = self.method.privileged
+        else:
+            privileged = list(privileged)
         return JointCounts.from_labels(
             y,
             self._base[k],
             predicted,
             sensitive_features=s,
             favorable=getattr(self._original, "favorable_", None),
-            privileged=self.method.privileged if several else list(privileged),
+            privileged=privileged,
         )
 
 
