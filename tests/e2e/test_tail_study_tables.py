@@ -58,7 +58,7 @@ def test_a_table_is_shown_and_written(folder: Path, tmp_path: Path) -> None:
     told = run(str(folder), "--table", "IV", "--json", str(file))
     assert "german sex" in told
     written = json.loads(file.read_text(encoding="utf-8"))
-    assert written["study"] == "monjezi_2025"
+    assert written["paper"] == "monjezi_2025"
     assert [row["N"] for row in written["tables"][0]["rows"]] == [500, 500]
     assert written["tables"][0]["rows"][0]["ACD"] == pytest.approx(0.1, abs=0.01)
     corrected = run(str(folder), "--table", "4", "--reading", "corrected")
