@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from isonomy.tails import TailFit, fit_gpd, gpd_quantile, peaks_over_threshold, tail_test
-from isonomy.tails.intervals import Interval
+from isonomy.tails.levels import Interval
 
 pytestmark = pytest.mark.slow
 

@@ -260,7 +260,7 @@ def _diagnosis(
         return None
     # the envelope needs some resamples, also where no other interval is wanted
     draws = 499 if resamples else 99
-    return diagnose(numbers.fit, level=confidence, resamples=draws, random_state=random_state)
+    return diagnose(numbers.fit, confidence=confidence, resamples=draws, random_state=random_state)
 
 
 def _sentence(numbers: Extremes, pairs: Pairs, mine: NDArray[np.bool_]) -> str:

@@ -228,7 +228,7 @@ def extremes(
                     levels[m] = Estimate(point.value, float(low[i]), float(high[i]))
                 continue
             known = fit.interval(
-                "return_level", horizon=m, level=confidence, method=intervals, resamples=resamples,
+                "return_level", horizon=m, confidence=confidence, method=intervals, resamples=resamples,
                 random_state=random_state,
             )  # fmt: skip
             levels[m] = Estimate(point.value, float(known.low), float(known.high))
@@ -290,7 +290,7 @@ def extremes_difference(
         # where likelihood has no maximum the limits are resampled anyway: all of them at once
         how = intervals if a.fit.converged and b.fit.converged else "bootstrap"
         test = tail_test(
-            a.fit, b.fit, horizon=m, level=confidence, method=how,
+            a.fit, b.fit, horizon=m, confidence=confidence, method=how,
             resamples=len(a.replicates["levels"]), random_state=random_state,
         )  # fmt: skip
         out[m] = Estimate(mine - theirs, float(test.low), float(test.high))

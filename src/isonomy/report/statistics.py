@@ -47,7 +47,7 @@ def _levels(bars: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def critical_difference_svg(found: "CriticalDifference") -> str:
-    """Draw mean ranks on an axis, the best on the left; a bar joins what is not told apart.
+    """Draw mean ranks on an axis, the best on the left; a bar joins methods that do not differ.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def statistics_fragment(
         )
         parts.append(
             f"<h3>Mean ranks over {critical.blocks} blocks</h3>{critical_difference_svg(critical)}"
-            f"<p>1 is best. Methods joined by a bar are not told apart (Nemenyi's test); the test "
+            f"<p>1 is best. Methods joined by a bar do not differ significantly (Nemenyi's test); the test "
             f"that any differ (Friedman, Iman and Davenport) {shown}.</p>{_notes(critical.notes)}"
         )
     if ranking is not None:

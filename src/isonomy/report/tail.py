@@ -91,7 +91,7 @@ def levels_svg(report: "EcdReport") -> str | None:
         band = np.array(
             [
                 e.fit.interval(
-                    "return_level", horizon=float(m), level=report.settings["confidence"]
+                    "return_level", horizon=float(m), confidence=report.settings["confidence"]
                 )
                 for m in grid
             ]

@@ -47,4 +47,6 @@ class Result:
         return dict(to_plain(self))
 
     def _repr_html_(self) -> str:
-        return str(self.frame().to_html(index=False, float_format="{:.4f}".format))
+        frame = self.frame()
+        named = not isinstance(frame.index, pd.RangeIndex)
+        return str(frame.to_html(index=named, float_format="{:.4f}".format))

@@ -1,17 +1,28 @@
 """How bad can it get: extreme value theory on plain arrays; nothing here knows of fairness."""
 
-from isonomy.tails.choose import ThresholdChoice, choose_threshold, mean_excess, stability
 from isonomy.tails.compare import TailTest, tail_test
-from isonomy.tails.diagnose import Diagnosis, diagnose, published_type
-from isonomy.tails.estimate import fit_gev, fit_gpd
-from isonomy.tails.fit import TailFit
-from isonomy.tails.gev import gev_cdf, gev_logpdf, gev_quantile
-from isonomy.tails.goodness import Goodness, goodness
-from isonomy.tails.gpd import gpd_cdf, gpd_logpdf, gpd_quantile
-from isonomy.tails.intervals import Interval
-from isonomy.tails.nested import NestedTest, nested_test
-from isonomy.tails.threshold import peaks_over_threshold
-from isonomy.tails.variation import CvTest, MultipleCvTest, cv_test, multiple_cv_test, residual_cv
+from isonomy.tails.diagnose import (
+    Diagnosis,
+    Goodness,
+    NestedTest,
+    diagnose,
+    goodness,
+    nested_test,
+    published_type,
+)
+from isonomy.tails.fit import TailFit, fit_gev, fit_gpd, peaks_over_threshold
+from isonomy.tails.laws import gev_cdf, gev_logpdf, gev_quantile, gpd_cdf, gpd_logpdf, gpd_quantile
+from isonomy.tails.levels import Interval
+from isonomy.tails.threshold import (
+    CvTest,
+    MultipleCvTest,
+    ThresholdChoice,
+    choose_threshold,
+    cv_test,
+    mean_excess,
+    multiple_cv_test,
+    stability,
+)
 
 __all__ = [
     "CvTest",
@@ -40,7 +51,6 @@ __all__ = [
     "nested_test",
     "peaks_over_threshold",
     "published_type",
-    "residual_cv",
     "stability",
     "tail_test",
 ]

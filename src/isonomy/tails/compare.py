@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
-from isonomy._validate import unknown_name
 from isonomy.errors import InputError
+from isonomy.stats.results import Result
 from isonomy.tails.fit import TailFit
-from isonomy.tails.intervals import METHODS, limits, moments_for
+from isonomy.tails.levels import Limits, check_confidence
 
 __all__ = ["TailTest", "tail_test"]
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class TailTest:
+class TailTest(Result):
     """The difference of two tails at the same horizon.
 
     Attributes
@@ -34,9 +34,9 @@ class TailTest:
     low, high : float or array
         Its interval.
     p_value : float or array
-        Of no difference: one minus the level at which the interval begins to hold 0; not below
+        Of no difference: one minus the confidence at which the interval begins to hold 0; not below
         what twice the interval's normal quantile gives (0.0001 at 95 %).
-    level : float
+    confidence : float
     method : str
     reason : str
         Why there is no comparison; empty where there is one.
@@ -57,12 +57,12 @@ class TailTest:
     low: Any
     high: Any
     p_value: Any
-    level: float
+    confidence: float
     method: str
     reason: str = ""
 
     def frame(self) -> pd.DataFrame:
-        """Give the comparison as a frame, a row per pair of fits.
+        """Return the comparison as a frame, a row per pair of fits.
 
         Examples
         --------
@@ -75,16 +75,13 @@ class TailTest:
         columns = {name: np.ravel(getattr(self, name)) for name in names}
         return pd.DataFrame({"horizon": self.horizon} | columns)
 
-    def _repr_html_(self) -> str:
-        return str(self.frame().to_html(index=False))
-
 
 def tail_test(
     a: TailFit,
     b: TailFit,
     *,
     horizon: float,
-    level: float = 0.95,
+    confidence: float = 0.95,
     method: str = "profile",
     resamples: int = 999,
     random_state: int | None = 0,
@@ -101,8 +98,8 @@ def tail_test(
         Independent fits; batches of one shape are compared pair by pair.
     horizon : float
         Number of queries.
-    level : float
-        Confidence level of the interval.
+    confidence : float
+        Of the interval.
     method : str
         As in `TailFit.interval`. The likelihoods of both samples are added, so the limits of the
         difference are the furthest apart that both levels can be while their deviances together
@@ -122,10 +119,7 @@ def tail_test(
     >>> bool(test.low < 0 < test.high)
     True
     """
-    if method not in METHODS:
-        raise unknown_name("interval method", method, METHODS)
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must lie between 0 and 1; got {level!r} (0.95 is 95 per cent).")
+    z = check_confidence(confidence)
     if not horizon > 0:
         raise InputError(f"horizon must be a positive number of queries; got {horizon!r}.")
     if a.batch != b.batch:
@@ -135,70 +129,31 @@ def tail_test(
             "Both fits must count the horizon alike: one is of block maxima, the other of peaks "
             "over a threshold."
         )
+    if method == "bootstrap" and a.family == "gev":
+        raise InputError("Maxima are compared by method='profile', 'profile_plain' or 'delta'.")
     level_a, level_b = (np.ravel(fit.return_level(horizon)).astype(float) for fit in (a, b))
-    z = float(ndtri(0.5 + level / 2))
     seeds = np.random.SeedSequence(random_state).generate_state(2)
+    how: dict[str, Any] = {"horizon": horizon, "method": method, "resamples": resamples}
     one, other = (
-        _Curve(fit, horizon, z, method, resamples, int(seed))
+        _Curve(Limits(fit.flat(), "return_level", random_state=int(seed), **how), z)
         for fit, seed in zip((a, b), seeds, strict=True)
     )
     low, high = _ends(one, other, np.array([z]))
     low, high, p_value = low[:, 0], high[:, 0], _p_value(one, other, 2.0 * z)
     reasons = [str(text) for text in (*np.ravel(a.degenerate), *np.ravel(b.degenerate)) if text]
-
-    def shaped(flat: Floats) -> Any:
-        return flat.reshape(a.batch) if a.batch else float(flat[0])
-
-    return TailTest(
-        horizon=float(horizon),
-        a=shaped(level_a),
-        b=shaped(level_b),
-        difference=shaped(level_a - level_b),
-        low=shaped(low),
-        high=shaped(high),
-        p_value=shaped(p_value),
-        level=level,
-        method=method,
-        reason=reasons[0] if reasons else "",
-    )
+    names = ("a", "b", "difference", "low", "high", "p_value")
+    parts = (level_a, level_b, level_a - level_b, low, high, p_value)
+    numbers: dict[str, Any] = dict(zip(names, map(a.shaped, parts), strict=True))
+    reason = reasons[0] if reasons else ""
+    return TailTest(float(horizon), confidence=confidence, method=method, reason=reason, **numbers)
 
 
 class _Curve:
     """A level's limits as a smooth function of the normal quantile, from six of them."""
 
-    def __init__(
-        self,
-        fit: TailFit,
-        horizon: float,
-        z: float,
-        method: str,
-        resamples: int,
-        random_state: int,
-    ) -> None:
-        if method == "bootstrap" and fit.family == "gev":
-            raise InputError("Maxima are compared by method='profile', 'profile_plain' or 'delta'.")
-        moments = moments_for(
-            fit,
-            "return_level",
-            horizon=horizon,
-            method=method,
-            resamples=resamples,
-            random_state=random_state,
-        )
+    def __init__(self, limits: Limits, z: float) -> None:
         nodes = z * np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
-        ends = [
-            limits(
-                fit,
-                "return_level",
-                int(np.sign(node)),
-                abs(float(node)),
-                horizon=horizon,
-                method=method,
-                random_state=random_state,
-                moments=moments,
-            )
-            for node in nodes
-        ]
+        ends = [limits(int(np.sign(node)), abs(float(node))) for node in nodes]
         # order statistics and bounds come in steps, which must not turn back
         values = np.maximum.accumulate(np.stack(ends), axis=0)
         self.known = np.isfinite(values).all(axis=0)
@@ -206,14 +161,14 @@ class _Curve:
         self.curve = PchipInterpolator(nodes, values, axis=0)
 
     def __call__(self, z: Floats) -> Floats:
-        """Give the limits at signed quantiles, (samples, quantiles)."""
+        """Return the limits at signed quantiles, (samples, quantiles)."""
         out = np.moveaxis(np.asarray(self.curve(z), dtype=np.float64), -1, 0)
         out[~self.known] = np.nan
         return out
 
 
 def _ends(a: _Curve, b: _Curve, z: Floats) -> tuple[Floats, Floats]:
-    """Give the limits of a - b at normal quantiles, (samples, quantiles).
+    """Return the limits of a - b at normal quantiles, (samples, quantiles).
 
     The deviances of independent samples add up, so the doubt z^2 is shared between both levels in
     the way that is worst for the difference; the curve of the shares is flat at its top, and a
@@ -227,7 +182,7 @@ def _ends(a: _Curve, b: _Curve, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _p_value(a: _Curve, b: _Curve, most: float) -> Floats:
-    """Give the two-sided p-value of no difference, never below that of the widest limits known."""
+    """Return the two-sided p-value of no difference, never below that of the widest limits known."""
     z = np.linspace(0.0, most, 41)
     low, high = _ends(a, b, z)
     # at z = 0 the interval is a point; it grows until it holds 0

@@ -1,33 +1,285 @@
-"""What kind of tail is it, on what evidence, and how far may it be read."""
+"""What kind of tail is it, on what evidence, and how far may it be read.
+
+Anderson-Darling, Q-Q and P-P by parametric bootstrap; likelihood-ratio tests of the exponential and
+the Gumbel law; the type of the tail from the interval of its shape.
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from isonomy.errors import InputError
-from isonomy.tails.estimate import fit_gpd
-from isonomy.tails.fit import TailFit
-from isonomy.tails.goodness import Goodness, goodness
-from isonomy.tails.intervals import Interval
-from isonomy.tails.nested import nested_test
+from isonomy.stats.results import Result
+from isonomy.tails.fit import TailFit, fit_gev, fit_gpd
+from isonomy.tails.laws import law_cdf
+from isonomy.tails.levels import Interval
+from isonomy.tails.profile_gpd import Shape
+from isonomy.tails.solve import redraw, solve_gumbel
 
-__all__ = ["Diagnosis", "EXTRAPOLATION", "diagnose", "published_type"]
+__all__ = [
+    "Diagnosis",
+    "Goodness",
+    "NestedTest",
+    "anderson_darling",
+    "anderson_darling_p",
+    "diagnose",
+    "goodness",
+    "nested_test",
+    "published_type",
+    "refitted",
+]
+
+Floats = NDArray[np.float64]
 
 EXTRAPOLATION = 10.0
 """A level is read at most for this many times the queries that were observed (ours)."""
 
 
+def anderson_darling(u: Floats) -> Floats:
+    """Return the Anderson-Darling distance of sorted probabilities from the uniform law, by row."""
+    n = u.shape[-1]
+    tiny = np.clip(u, 1e-300, 1.0 - 1e-16)
+    weight = 2.0 * np.arange(1, n + 1) - 1.0
+    both = np.log(tiny) + np.log1p(-tiny[..., ::-1])
+    return np.asarray(-n - both @ weight / n, dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
-class Diagnosis:
+class Goodness(Result):
+    """How a sample lies to its own fit.
+
+    Attributes
+    ----------
+    statistic, p_value : float
+        Anderson-Darling; the p-value counts samples drawn from the fit and fitted again, so it
+        knows that the parameters are estimates.
+    observed : array
+        The sample, in order.
+    model : array
+        What the fit expects in each place.
+    low, high : array
+        Where 95 % of draws have each value, one at a time.
+    low_all, high_all : array
+        Where 95 % of draws have all values of the upper half of the sample at once.
+    probability, expected : array
+        The fit's probabilities of the sample, and the plotting positions: the P-P picture.
+    probability_low, probability_high : array
+        Where 95 % of draws have each probability.
+    reach : int
+        How many places from the bottom agree with the fit, counted up to the first in the upper
+        half that leaves the common envelope.
+
+    Examples
+    --------
+    >>> from isonomy.tails import fit_gpd
+    >>> fit = fit_gpd(np.random.default_rng(0).exponential(size=100))
+    >>> goodness(fit).p_value > 0.05
+    True
+    """
+
+    statistic: float
+    p_value: float
+    observed: Floats
+    model: Floats
+    low: Floats
+    high: Floats
+    low_all: Floats
+    high_all: Floats
+    probability: Floats
+    expected: Floats
+    probability_low: Floats
+    probability_high: Floats
+    reach: int
+
+    def frame(self) -> pd.DataFrame:
+        """Return the Q-Q and P-P pictures as a frame, a row per observation.
+
+        Examples
+        --------
+        >>> from isonomy.tails import fit_gpd
+        >>> fit = fit_gpd(np.random.default_rng(0).exponential(size=100))
+        >>> goodness(fit).frame().shape
+        (100, 10)
+        """
+        return pd.DataFrame(
+            {name: part for name, part in vars(self).items() if isinstance(part, np.ndarray)}
+        )
+
+
+def refitted(fit: TailFit, *, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the sorted probabilities of the sample, and of draws fitted again (a row each)."""
+    if fit.batch:
+        raise InputError(f"One fit must be given; got a batch of {fit.batch}.")
+    if fit.degenerate:
+        raise InputError(f"There is no fit to check: {fit.degenerate}.")
+    flat = fit.flat()
+    theta = flat.theta[0] * np.array([fit.family == "gev", 1.0, 1.0])
+    room = None if flat.room is None else float(flat.room[0])
+    drawn = [
+        law_cdf(fit.family, np.sort(sample, axis=1), *(part[:, None] for part in found.T))
+        for sample, found in redraw(fit.family, theta, fit.k, resamples, rng, room=room)
+    ]
+    return law_cdf(fit.family, np.sort(fit.sample), *theta), np.concatenate(drawn)
+
+
+def anderson_darling_p(own: Floats, drawn: Floats) -> tuple[float, float]:
+    """Return the distance of a sample from its own fit, and its p-value among draws."""
+    statistic = float(anderson_darling(own))
+    beyond = int((anderson_darling(drawn) >= statistic).sum())
+    return statistic, (beyond + 1.0) / (len(drawn) + 1.0)
+
+
+def goodness(fit: TailFit, *, resamples: int = 499, random_state: int | None = 0) -> Goodness:
+    """Compare a sample with its own fit: Anderson-Darling, Q-Q and P-P with envelopes.
+
+    Parameters
+    ----------
+    fit : TailFit
+        One fit, not a batch.
+    resamples : int
+        Samples drawn from the fit and fitted again.
+    random_state : int, optional
+
+    Examples
+    --------
+    >>> from isonomy.tails import fit_gpd
+    >>> rng = np.random.default_rng(0)
+    >>> two = np.concatenate([rng.exponential(0.1, 50), 1.0 + rng.exponential(0.1, 50)])
+    >>> goodness(fit_gpd(two)).p_value < 0.05
+    True
+
+    References
+    ----------
+    Choulakian and Stephens 2001, Goodness-of-Fit Tests for the Generalized Pareto Distribution.
+    """
+    own, drawn = refitted(fit, resamples=resamples, rng=np.random.default_rng(random_state))
+    size = own.size
+    statistic, p_value = anderson_darling_p(own, drawn)
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    expected = (np.arange(1, size + 1) - 0.5) / size
+    # the common envelope of the upper half: the pointwise one widened, in ranks, until 95 % of
+    # the draws stay inside it everywhere
+    half = np.arange(size // 2, size)
+    ranks = np.argsort(np.argsort(drawn[:, half], axis=0), axis=0) + 1
+    extreme = np.minimum(ranks, resamples + 1 - ranks).min(axis=1)
+    depth = max(int(np.quantile(extreme, 0.05)), 1)
+    ordered = np.sort(drawn, axis=0)
+    low_all, high_all = ordered[depth - 1], ordered[resamples - depth]
+    outside = (own < low_all) | (own > high_all)
+    outside[: size // 2] = False
+    reach = int(outside.argmax()) if outside.any() else size
+
+    def back(p: Floats) -> Floats:
+        return np.asarray(fit.quantile(np.clip(p, 0.0, 1.0 - 1e-16)), dtype=np.float64)
+
+    offset = float(fit.location) if fit.family == "gpd" else 0.0
+    return Goodness(
+        statistic=statistic,
+        p_value=p_value,
+        observed=np.sort(fit.sample) + offset,
+        model=back(expected),
+        low=back(low),
+        high=back(high),
+        low_all=back(low_all),
+        high_all=back(high_all),
+        probability=own,
+        expected=expected,
+        probability_low=low,
+        probability_high=high,
+        reach=reach,
+    )
+
+
+class NestedTest(NamedTuple):
+    """A tail with its shape held at 0, and the test of that; arrays for a batch.
+
+    Attributes
+    ----------
+    law : str
+        ``exponential`` (excesses) or ``gumbel`` (maxima).
+    location, scale, nll
+        The fit with shape 0.
+    statistic
+        Twice the log-likelihood gained by the shape.
+    p_value
+        From the chi-square law; for excesses from the third-order corrected root.
+    """
+
+    law: str
+    location: Any
+    scale: Any
+    nll: Any
+    statistic: Any
+    p_value: Any
+
+
+def nested_test(fit: TailFit) -> NestedTest:
+    """Test whether the shape of a fitted tail is 0.
+
+    Both laws are fitted by maximum likelihood, whatever estimator the fit used, and without the
+    bound of its support: a law of shape 0 has no end, and would not be nested in one that must.
+
+    Examples
+    --------
+    >>> from isonomy.tails import fit_gpd
+    >>> test = nested_test(fit_gpd(-np.log1p(-(np.arange(50) + 0.5) / 50)))
+    >>> test.law, bool(test.p_value > 0.5)
+    ('exponential', True)
+    """
+    fit = _by_likelihood(fit)
+    flat = fit.flat()
+    sample, good, nll = flat.sample, flat.regular, flat.nll
+    size = sample.shape[1]
+    location, scale, simple = (np.full(good.size, np.nan) for _ in range(3))
+    q = np.full(good.size, np.nan)
+    if good.any():
+        if fit.family == "gev":
+            theta, mean, _ = solve_gumbel(sample[good])
+            location[good], scale[good], simple[good] = theta[:, 0], theta[:, 1], mean * size
+        else:
+            y = sample[good]
+            scale[good] = y.mean(axis=1)
+            location[good] = np.broadcast_to(fit.location, fit.batch).ravel()[good]
+            simple[good] = size * (np.log(scale[good]) + 1.0)
+            unit = scale[good][:, None]
+            a, b = (np.ravel(part)[good] for part in (fit.scale, fit.shape))
+            free = Shape(y / unit, a / unit[:, 0], b, np.full(a.shape, np.inf))
+            _, _, q[good] = free.third(np.zeros(a.shape), np.arange(a.size))
+    statistic = np.where(good, np.maximum(2.0 * (simple - nll), 0.0), np.nan)
+    root = np.sqrt(statistic)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        star = root + np.log(q / root) / root
+    # the correction is a ratio of two vanishing numbers next to the estimate
+    star = np.where(np.isfinite(star) & (root > 0.05), star, root)
+    p_value = np.where(good, np.minimum(2.0 * ndtr(-star), 1.0), np.nan)
+
+    parts = (fit.shaped(part) for part in (location, scale, simple, statistic, p_value))
+    return NestedTest("gumbel" if fit.family == "gev" else "exponential", *parts)
+
+
+def _by_likelihood(fit: TailFit) -> TailFit:
+    """Return the free maximum-likelihood fit of the same sample."""
+    if fit.family == "gev":
+        return fit_gev(fit.sample) if np.any(np.ravel(fit.method) == "moments") else fit
+    other = np.ravel(fit.converged) & (np.ravel(fit.method) != "ml")
+    if fit.upper is None and not other.any():
+        return fit
+    return fit_gpd(fit.sample, threshold=fit.threshold, n=fit.n)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis(Result):
     """What may be said about one fitted tail.
 
     Attributes
     ----------
     type : str
         ``finite`` (the interval of the shape lies below 0: the tail ends), ``heavy`` (above 0),
-        ``light`` (it holds 0: not told apart from an exponential tail) or ``degenerate``.
+        ``light`` (it holds 0: an exponential tail is not excluded) or ``degenerate``.
     evidence : str
         The sentence behind the type.
     shape : Interval
@@ -70,7 +322,7 @@ class Diagnosis:
     degenerate: str = ""
 
     def frame(self) -> pd.DataFrame:
-        """Give what was found, a row per finding.
+        """Return what was found, a row per finding.
 
         Examples
         --------
@@ -79,7 +331,7 @@ class Diagnosis:
         >>> diagnose(fit).frame().loc["type", "found"]
         'light'
         """
-        found: dict[str, Any] = {
+        findings: dict[str, Any] = {
             "type": self.type,
             "evidence": self.evidence,
             "shape": f"{self.shape.low:.3g} to {self.shape.high:.3g}",
@@ -90,14 +342,11 @@ class Diagnosis:
             "horizon because": self.horizon_reason,
             "distinct values": self.distinct,
         }
-        return pd.DataFrame({"found": found}, index=list(found))
-
-    def _repr_html_(self) -> str:
-        return str(self.frame().to_html())
+        return pd.DataFrame({"found": findings}, index=list(findings))
 
 
 def published_type(shape: float) -> str:
-    """Give the type that Monjezi et al. (2025) print for a shape: III, I or II.
+    """Return the type that Monjezi et al. (2025) print for a shape: III, I or II.
 
     Inferred from their 80 rows, which use no interval: III up to -0.05, I below 0.1, else II.
 
@@ -114,7 +363,7 @@ def published_type(shape: float) -> str:
 def diagnose(
     fit: TailFit,
     *,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 499,
     random_state: int | None = 0,
 ) -> Diagnosis:
@@ -129,7 +378,7 @@ def diagnose(
     ----------
     fit : TailFit
         One fit, not a batch.
-    level : float
+    confidence : float
         Of the intervals.
     resamples, random_state
         Of the bootstrap behind Anderson-Darling and the envelopes.
@@ -144,63 +393,59 @@ def diagnose(
     """
     if fit.batch:
         raise InputError(f"One fit must be given; got a batch of {fit.batch}.")
-    distinct = int(np.unique(fit.sample).size)
     _, counts = np.unique(fit.sample, return_counts=True)
-    ties = int(counts[counts > 1].sum())
+    distinct, ties = counts.size, int(counts[counts > 1].sum())
     nothing = Interval(float("nan"), float("nan"))
     if fit.degenerate:
+        why, nan = fit.degenerate, float("nan")
         return Diagnosis(
-            type="degenerate",
-            evidence=fit.degenerate,
-            shape=nothing,
-            endpoint=nothing,
-            exponential_p=float("nan"),
-            goodness=None,
-            horizon=0.0,
-            horizon_reason="nothing was fitted",
-            distinct=distinct,
-            ties=ties,
-            degenerate=fit.degenerate,
+            "degenerate",
+            why,
+            nothing,
+            nothing,
+            nan,
+            None,
+            0.0,
+            "nothing was fitted",
+            distinct,
+            ties,
+            why,
         )
-    shape = fit.interval("shape", level=level, random_state=random_state)
+    shape = fit.interval("shape", confidence=confidence, random_state=random_state)
     ends = "bootstrap" if fit.family == "gev" else "profile"
-    endpoint = fit.interval("endpoint", level=level, method=ends, random_state=random_state)
-    kind, evidence = _kind(fit, shape, level, random_state)
+    endpoint = fit.interval(
+        "endpoint", confidence=confidence, method=ends, random_state=random_state
+    )
+    kind, evidence = _kind(fit, shape, confidence, random_state)
     check = goodness(fit, resamples=resamples, random_state=random_state)
     horizon, reason = _horizon(fit, check)
-    return Diagnosis(
-        type=kind,
-        evidence=evidence,
-        shape=shape,
-        endpoint=endpoint,
-        exponential_p=float(nested_test(fit).p_value),
-        goodness=check,
-        horizon=horizon,
-        horizon_reason=reason,
-        distinct=distinct,
-        ties=ties,
-    )
+    p = float(nested_test(fit).p_value)
+    return Diagnosis(kind, evidence, shape, endpoint, p, check, horizon, reason, distinct, ties)
 
 
-def _kind(fit: TailFit, shape: Interval, level: float, random_state: int | None) -> tuple[str, str]:
+def _kind(
+    fit: TailFit, shape: Interval, confidence: float, random_state: int | None
+) -> tuple[str, str]:
     after = ""
     if fit.upper is not None and fit.family == "gpd":
         # under a bound every tail ends; what the data say by themselves is the question
         bound = fit.upper
         fit = fit_gpd(fit.sample, threshold=fit.threshold, n=fit.n)
-        shape = fit.interval("shape", level=level, random_state=random_state)
+        shape = fit.interval("shape", confidence=confidence, random_state=random_state)
         after = f" (without its bound; that ends it at {bound:g} at the latest)"
-    said = f"shape {fit.shape:.2f}, {level:.0%} interval {shape.low:.2f} to {shape.high:.2f}"
+    estimate = (
+        f"shape {fit.shape:.2f}, {confidence:.0%} interval {shape.low:.2f} to {shape.high:.2f}"
+    )
     if not fit.converged and fit.shape < 0:
         return "finite", (
-            f"{said} by bootstrap: the likelihood has no maximum above -1, the tail ends abruptly"
+            f"{estimate} by bootstrap: the likelihood has no maximum above -1, the tail ends abruptly"
             + after
         )
     if shape.high < 0:
-        return "finite", f"{said}: it ends{after}"
+        return "finite", f"{estimate}: it ends{after}"
     if shape.low > 0:
-        return "heavy", f"{said}: no end is in sight{after}"
-    return "light", f"{said}: not told apart from an exponential tail{after}"
+        return "heavy", f"{estimate}: no end is in sight{after}"
+    return "light", f"{estimate}: an exponential tail is not excluded{after}"
 
 
 def _horizon(fit: TailFit, check: Goodness) -> tuple[float, str]:

@@ -7,7 +7,7 @@ alone: the mean negative log-likelihood is ``log(scale) + (1 + shape) * B(theta)
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy.tails.likelihood import gpd_value, means, transform
+from isonomy.tails.laws import gpd_value, means, transform
 from isonomy.tails.profile import Rows, crossing
 
 __all__ = ["End", "Level", "Scale", "Shape"]
@@ -34,12 +34,15 @@ class _Gpd:
         self.bounded = np.isfinite(far)
         self.ceiling = np.where(self.bounded, -1.0 / far, np.inf)
         self.ready = False
+        # where the last evaluation was: scale, shape, how both move with the nuisance parameter
+        # and the curvature in it
+        self.kept = np.ones((scale.size, 5))
 
     def rows_of(self, rows: Rows) -> Floats:
         return self.y if rows.size == self.y.shape[0] else self.y[rows]
 
     def means(self, theta: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        """Give B(theta) and its first two derivatives."""
+        """Return B(theta) and its first two derivatives."""
         found = means(self.rows_of(rows), theta)
         return found.ell, found.a, found.b
 
@@ -57,7 +60,7 @@ class _Gpd:
         self.ready = True
 
     def canonical(self, scale: Floats, shape: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """Give the tangent model's canonical parameter and its Jacobian in (log scale, shape)."""
+        """Return the tangent model's canonical parameter and its Jacobian in (log scale, shape)."""
         y = self.rows_of(rows)
         carry = self.carry if rows.size == self.y.shape[0] else self.carry[:, rows]
         n, up = y.shape[1], 1.0 + shape
@@ -71,21 +74,34 @@ class _Gpd:
             by_shape = up[:, None] * tilted - once
             return -up[:, None] * once, np.stack([by_scale, by_shape], axis=-1)
 
-    def tangent(
-        self, scale: Floats, shape: Floats, along: Floats, bend: Floats, rows: Rows
-    ) -> Floats:
-        """Give |q| where the nuisance parameter moves (log scale, shape) along a direction."""
+    def keep(self, rows: Rows, *parts: Floats | float) -> None:
+        """Remember where the profile was evaluated, for `third`."""
+        self.kept[rows] = np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+    def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Return the profile and its slope."""
+        raise NotImplementedError
+
+    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Return the profile, its slope and |q|."""
+        value, slope = self(x, rows)
         if not self.ready:
             self.prepare()
+        scale, shape, along_scale, along_shape, bend = self.kept[rows].T
+        along = np.stack([along_scale, along_shape], axis=-1)
         phi, jacobian = self.canonical(scale, shape, rows)
         with np.errstate(invalid="ignore", divide="ignore"):
             turn = np.einsum("bij,bj->bi", jacobian, along)
             gap = self.phi[rows] - phi
-            cross = np.abs(gap[:, 0] * turn[:, 1] - gap[:, 1] * turn[:, 0])
-            norm = np.sqrt(np.linalg.det(self.information[rows]) / bend)
-            norm /= np.abs(np.linalg.det(self.jacobian[rows]))
-            q = np.sqrt(self.y.shape[1]) * cross * norm
-        return np.where(self.interior[rows], q, np.nan)
+            q = self.size(gap, turn, jacobian, bend, rows)
+        return value, slope, np.where(self.interior[rows], q, np.nan)
+
+    def size(self, gap: Floats, turn: Floats, jacobian: Floats, bend: Floats, rows: Rows) -> Floats:
+        """Return |q| where the nuisance parameter moves the canonical one along a direction."""
+        cross = np.abs(gap[:, 0] * turn[:, 1] - gap[:, 1] * turn[:, 0])
+        norm = np.sqrt(np.linalg.det(self.information[rows]) / bend)
+        norm /= np.abs(np.linalg.det(self.jacobian[rows]))
+        return np.asarray(np.sqrt(self.y.shape[1]) * cross * norm)
 
 
 class Shape(_Gpd):
@@ -94,10 +110,9 @@ class Shape(_Gpd):
     def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
         super().__init__(y, scale, shape, far)
         self.warm = np.log(scale)
-        self.bend = np.ones_like(scale)
 
     def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """Give the profile and its slope."""
+        """Return the profile and its slope."""
         log_top = np.log(self.top[rows])
         short = np.log(np.maximum(-x, 1e-300))
         low = np.maximum(log_top - 40.0, np.where(x < 0, short + log_top + 1e-12, -np.inf))
@@ -122,15 +137,8 @@ class Shape(_Gpd):
         slope = b / sigma + (1.0 + x) * db / sigma**2
         # the second derivative in log scale, from B
         bend = (1.0 + x) / sigma * (b + 3.0 * theta * db + theta**2 * ddb)
-        self.bend[rows] = np.where(s < high - 1e-9, bend, np.nan)
+        self.keep(rows, sigma, x, 1.0, 0.0, np.where(s < high - 1e-9, bend, np.nan))
         return np.where(x > -1.0, value, np.inf), slope
-
-    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        """Give the profile, its slope and |q|."""
-        value, slope = self(x, rows)
-        along = np.broadcast_to([1.0, 0.0], (rows.size, 2))
-        q = self.tangent(np.exp(self.warm[rows]), x, along, self.bend[rows], rows)
-        return value, slope, q
 
 
 class Scale(_Gpd):
@@ -139,10 +147,9 @@ class Scale(_Gpd):
     def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
         super().__init__(y, scale, shape, far)
         self.warm = shape.copy()
-        self.bend = np.ones_like(scale)
 
     def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """Give the profile and its slope."""
+        """Return the profile and its slope."""
         sigma = np.exp(x)
         low = np.maximum(-1.0, -sigma / self.top[rows] * (1.0 - 1e-12))
         high = np.where(self.bounded[rows], sigma * self.ceiling[rows], 20.0)
@@ -160,37 +167,22 @@ class Scale(_Gpd):
         b, db, ddb = self.means(theta, rows)
         bend = 2.0 * db / sigma**2 + (1.0 + xi) * ddb / sigma**3
         held = (xi > high - 1e-9) | (xi < -1.0 + 1e-9)
-        self.bend[rows] = np.where(held, np.nan, bend)
+        self.keep(rows, sigma, xi, 0.0, 1.0, np.where(held, np.nan, bend))
         value = x + (1.0 + xi) * b / sigma
         return value, 1.0 - (1.0 + xi) * (b + theta * db) / sigma
-
-    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        """Give the profile, its slope and |q|."""
-        value, slope = self(x, rows)
-        along = np.broadcast_to([0.0, 1.0], (rows.size, 2))
-        q = self.tangent(np.exp(x), self.warm[rows], along, self.bend[rows], rows)
-        return value, slope, q
 
 
 class End(_Gpd):
     """The profile of theta, in closed form; the tail ends at -1 / theta where that is negative."""
 
     def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """Give the profile and its slope."""
-        b, db, _ = self.means(x, rows)
-        shape = x * b
-        value = np.log(b) + shape + 1.0
-        return np.where(shape > -1.0, value, np.inf), db / b + b + x * db
-
-    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        """Give the profile, its slope and |q|."""
+        """Return the profile and its slope."""
         b, db, _ = self.means(x, rows)
         shape = x * b
         # at the best scale, b, the second derivative in its logarithm is b / scale = 1
-        along = np.stack([np.ones_like(shape), shape], axis=-1)
-        q = self.tangent(b, shape, along, np.ones_like(shape), rows)
+        self.keep(rows, b, shape, 1.0, shape, 1.0)
         value = np.log(b) + shape + 1.0
-        return np.where(shape > -1.0, value, np.inf), db / b + b + x * db, q
+        return np.where(shape > -1.0, value, np.inf), db / b + b + x * db
 
 
 class Level(_Gpd):
@@ -225,12 +217,12 @@ class Level(_Gpd):
         self.log_rate, self.known = log_rate, n == y.shape[1]
         self.others = n / y.shape[1] - 1.0
         self.log_m = log_rate + np.log(n / y.shape[1])
-        self.kept = np.ones((scale.size, 6))
+        self.rate = np.ones((scale.size, 2))
         self.warm_rate = np.full(scale.size, log_rate)
         self.least = 0.0 if self.known else float(self._share(np.array(log_rate))[0])
 
     def _share(self, L: Floats) -> tuple[Floats, Floats, Floats]:
-        """Give the rate's mean negative log-likelihood and two derivatives in L."""
+        """Return the rate's mean negative log-likelihood and two derivatives in L."""
         share = np.exp(L - self.log_m)
         odds = share / (1.0 - share)
         return (
@@ -240,7 +232,7 @@ class Level(_Gpd):
         )
 
     def _rate(self, ratio: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        """Give the best L for B / A, what its rate costs, and the curvature in L."""
+        """Return the best L for B / A, what its rate costs, and the curvature in L."""
         if self.known:
             L = np.full(ratio.shape, self.log_rate)
             return L, np.zeros_like(L), np.full_like(L, np.inf)
@@ -269,7 +261,7 @@ class Level(_Gpd):
         return value, first, second - cross**2 / bend, outer, A, dA, L, bend
 
     def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """Give the profile and its slope."""
+        """Return the profile and its slope."""
         r = np.exp(x)
         low = np.maximum(
             -(1.0 - 1e-12) / np.maximum(self.top[rows], r), np.expm1(-self.log_rate) / r
@@ -285,33 +277,25 @@ class Level(_Gpd):
         value, _, bend, outer, A, dA, L, bend_L = self._pieces(r, theta, rows)
         held = (theta > high - 1e-9 * np.abs(high)) | (theta < low + 1e-9 * np.abs(low))
         bend = np.where(held, np.nan, bend)
-        self.kept[rows] = np.stack([theta, bend, A, dA, L, bend_L], axis=-1)
+        self.keep(rows, A / L, theta * A / L, dA / A, (A + theta * dA) / L, bend)
+        self.rate[rows] = np.stack([L, bend_L], axis=-1)
         return value, outer
 
-    def third(self, x: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        """Give the profile, its slope and |q|."""
-        value, slope = self(x, rows)
-        theta, bend, A, dA, L, bend_L = self.kept[rows].T
-        scale, shape = A / L, theta * A / L
-        along = np.stack([dA / A, (A + theta * dA) / L], axis=-1)
+    def size(self, gap: Floats, turn: Floats, jacobian: Floats, bend: Floats, rows: Rows) -> Floats:
+        """Return |q|; an estimated rate is a second nuisance parameter."""
         if self.known:
-            return value, slope, self.tangent(scale, shape, along, bend, rows)
-        if not self.ready:
-            self.prepare()
-        phi, jacobian = self.canonical(scale, shape, rows)
-        by_L = np.stack([-1.0 / L, -shape / L], axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            matrix = np.zeros((rows.size, 3, 3))
-            matrix[:, :2, 0] = self.phi[rows] - phi
-            matrix[:, :2, 1] = np.einsum("bij,bj->bi", jacobian, along)
-            matrix[:, :2, 2] = np.einsum("bij,bj->bi", jacobian, by_L)
-            # the canonical parameter of a binomial count is the log-odds of its share
-            share, base = np.exp(L - self.log_m), np.exp(self.log_rate - self.log_m)
-            matrix[:, 2, 0] = np.log(base / (1.0 - base)) - np.log(share / (1.0 - share))
-            matrix[:, 2, 2] = 1.0 / (1.0 - share)
-            there = np.abs(np.linalg.det(matrix))
-            here = np.abs(np.linalg.det(self.jacobian[rows])) / (1.0 - base)
-            information = np.linalg.det(self.information[rows])
-            information *= self._share(np.array(self.log_rate))[2]
-            q = there / here * np.sqrt(self.y.shape[1] * information / (bend * bend_L))
-        return value, slope, np.where(self.interior[rows], q, np.nan)
+            return super().size(gap, turn, jacobian, bend, rows)
+        L, bend_L = self.rate[rows].T
+        by_L = np.stack([-1.0 / L, -self.kept[rows, 1] / L], axis=-1)
+        matrix = np.zeros((rows.size, 3, 3))
+        matrix[:, :2, 0], matrix[:, :2, 1] = gap, turn
+        matrix[:, :2, 2] = np.einsum("bij,bj->bi", jacobian, by_L)
+        # the canonical parameter of a binomial count is the log-odds of its share
+        share, base = np.exp(L - self.log_m), np.exp(self.log_rate - self.log_m)
+        matrix[:, 2, 0] = np.log(base / (1.0 - base)) - np.log(share / (1.0 - share))
+        matrix[:, 2, 2] = 1.0 / (1.0 - share)
+        there = np.abs(np.linalg.det(matrix))
+        here = np.abs(np.linalg.det(self.jacobian[rows])) / (1.0 - base)
+        information = np.linalg.det(self.information[rows])
+        information *= self._share(np.array(self.log_rate))[2]
+        return np.asarray(there / here * np.sqrt(self.y.shape[1] * information / (bend * bend_L)))

@@ -16,7 +16,7 @@ from isonomy.tails import (
     published_type,
     tail_test,
 )
-from isonomy.tails.goodness import anderson_darling
+from isonomy.tails.diagnose import anderson_darling
 
 
 def tail(shape: float, size: int, scale: float = 1.0, seed: int = 0) -> np.ndarray:
@@ -102,8 +102,8 @@ def test_bad_comparisons() -> None:
         tail_test(a, a, horizon=0)
     with pytest.raises(UnknownName, match="interval method"):
         tail_test(a, a, horizon=10, method="t")
-    with pytest.raises(InputError, match="level must lie"):
-        tail_test(a, a, horizon=10, level=5)
+    with pytest.raises(InputError, match="confidence must lie"):
+        tail_test(a, a, horizon=10, confidence=5)
 
 
 def test_anderson_darling_is_scipys() -> None:

@@ -12,7 +12,7 @@ from isonomy.tails import (
     gpd_logpdf,
     gpd_quantile,
 )
-from isonomy.tails.likelihood import gev_value, gpd_value, growth
+from isonomy.tails.laws import gev_value, gpd_value, growth
 
 SHAPES = [-1.3, -0.5, -1e-3, -1e-9, 0.0, 1e-7, 0.02, 0.4, 1.5]
 

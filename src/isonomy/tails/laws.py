@@ -1,17 +1,36 @@
-"""The two likelihoods of extreme value theory, with gradients and Hessians, for many samples at once.
+"""The two laws of extreme value theory: functions, and likelihoods with gradients and Hessians.
 
 Both laws are functions of one transform, ``l = log(1 + shape * w) / shape`` of the standardised
 value ``w`` (``l = w`` at shape 0): the negative log-density of the generalised Pareto law is
 ``log(scale) + (1 + shape) * l``, and that of the generalised extreme value law adds ``exp(-l)``.
 Parameters are the location (GEV only), the logarithm of the scale and the shape, in that order.
+
+A positive shape is a heavy tail, 0 the exponential or Gumbel law, a negative shape a tail that ends:
+as in SciPy's ``genpareto``; its ``genextreme`` has the opposite sign.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Means", "Value", "gev_value", "gpd_value", "growth", "log1p_over", "means", "transform"]
+__all__ = [
+    "Means",
+    "Value",
+    "gev_cdf",
+    "gev_logpdf",
+    "gev_quantile",
+    "gev_value",
+    "gpd_cdf",
+    "gpd_logpdf",
+    "gpd_quantile",
+    "gpd_value",
+    "growth",
+    "law_cdf",
+    "law_quantile",
+    "means",
+    "transform",
+]
 
 Floats = NDArray[np.float64]
 
@@ -29,8 +48,8 @@ class Value(NamedTuple):
     hessian: Floats
 
 
-def log1p_over(x: Floats, shape: Floats) -> Floats:
-    """Give log(1 + shape * x) / shape, which is x at shape 0; infinite outside the support."""
+def _log1p_over(x: Floats, shape: Floats) -> Floats:
+    """Return log(1 + shape * x) / shape, which is x at shape 0; infinite outside the support."""
     shape = np.where(np.abs(shape) < 1e-150, 1e-150, shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = np.log1p(np.maximum(shape * x, -1.0))
@@ -38,7 +57,7 @@ def log1p_over(x: Floats, shape: Floats) -> Floats:
 
 
 def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats]:
-    """Give g = (exp(shape * L) - 1) / shape and its first two derivatives in the shape.
+    """Return g = (exp(shape * L) - 1) / shape and its first two derivatives in the shape.
 
     ``g`` is the return level in units of the scale.
     """
@@ -70,7 +89,7 @@ def growth(shape: Floats, log_rate: Floats) -> tuple[Floats, Floats, Floats]:
 def _support(
     w: Floats, shape: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Give shape * w, a shape to divide by, which samples lie inside the support, which need series.
+    """Return shape * w, a shape to divide by, which samples lie inside the support, which need series.
 
     Samples outside get zeros: what is computed from them is thrown away.
     """
@@ -84,7 +103,7 @@ def _support(
 
 
 def transform(w: Floats, shape: Floats) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
-    """Give l, dl/dw, dl/dshape, d2l/dshape2 and which samples lie inside the support.
+    """Return l, dl/dw, dl/dshape, d2l/dshape2 and which samples lie inside the support.
 
     ``w`` is (samples, values), ``shape`` is (samples,). Rows outside hold NaN-free filler.
     """
@@ -121,7 +140,7 @@ class Means(NamedTuple):
 
 
 def means(w: Floats, shape: Floats) -> Means:
-    """Give the averages of `transform` at less than half its cost: three sums hold them all."""
+    """Return the averages of `transform` at less than half its cost: three sums hold them all."""
     x, safe, ok, near = _support(w, shape)
     n = w.shape[1]
     ell = np.log1p(x).mean(axis=1) / safe
@@ -139,7 +158,7 @@ def means(w: Floats, shape: Floats) -> Means:
 
 
 def gpd_value(theta: Floats, y: Floats) -> Value:
-    """Give the mean negative log-likelihood of (log scale, shape) for excesses, by sample.
+    """Return the mean negative log-likelihood of (log scale, shape) for excesses, by sample.
 
     Parameters
     ----------
@@ -158,7 +177,7 @@ def gpd_value(theta: Floats, y: Floats) -> Value:
 
 
 def gev_value(theta: Floats, x: Floats) -> Value:
-    """Give the mean negative log-likelihood of (location, log scale, shape), by sample."""
+    """Return the mean negative log-likelihood of (location, log scale, shape), by sample."""
     mu, s, shape = theta[:, 0], theta[:, 1], theta[:, 2]
     inverse = np.exp(-s)
     w = (x - mu[:, None]) * inverse[:, None]
@@ -189,3 +208,118 @@ def gev_value(theta: Floats, x: Floats) -> Value:
     value = np.where(ok & (shape > -1.0) & np.isfinite(value), value, np.inf)
     hessian = np.stack([h_mm, h_ms, h_mx, h_ms, h_ss, h_sx, h_mx, h_sx, h_xx], axis=-1)
     return Value(value, np.stack([g_mu, g_s, g_x], axis=-1), hessian.reshape(-1, 3, 3))
+
+
+def _broadcast(*parts: ArrayLike) -> list[Floats]:
+    return [np.asarray(part, dtype=np.float64) for part in np.broadcast_arrays(*parts)]
+
+
+def gpd_logpdf(x: ArrayLike, scale: ArrayLike = 1.0, shape: ArrayLike = 0.0) -> Floats:
+    """Return the logarithm of the density of an excess.
+
+    Examples
+    --------
+    >>> float(gpd_logpdf(1.0, scale=1.0, shape=0.0))
+    -1.0
+    """
+    x, scale, shape = _broadcast(x, scale, shape)
+    inside = (x >= 0) & (1.0 + shape * x / scale > 0)
+    ell = _log1p_over(np.where(inside, x / scale, 0.0), shape)
+    return np.where(inside, -np.log(scale) - (1.0 + shape) * ell, -np.inf)[()]
+
+
+def gpd_cdf(x: ArrayLike, scale: ArrayLike = 1.0, shape: ArrayLike = 0.0) -> Floats:
+    """Return the probability that an excess is at most x.
+
+    Examples
+    --------
+    >>> round(float(gpd_cdf(1.0, scale=1.0, shape=-0.5)), 4)
+    0.75
+    """
+    x, scale, shape = _broadcast(x, scale, shape)
+    ell = _log1p_over(np.maximum(x, 0.0) / scale, shape)
+    return np.asarray(-np.expm1(-ell), dtype=np.float64)[()]
+
+
+def gpd_quantile(p: ArrayLike, scale: ArrayLike = 1.0, shape: ArrayLike = 0.0) -> Floats:
+    """Return the excess that is not exceeded with probability p.
+
+    Examples
+    --------
+    >>> round(float(gpd_quantile(0.75, scale=1.0, shape=-0.5)), 4)
+    1.0
+    """
+    p, scale, shape = _broadcast(p, scale, shape)
+    safe = np.where(np.abs(shape) < 1e-150, 1e-150, shape)
+    with np.errstate(divide="ignore"):
+        return np.asarray(scale * np.expm1(-safe * np.log1p(-p)) / safe, dtype=np.float64)[()]
+
+
+def gev_logpdf(
+    x: ArrayLike, location: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: ArrayLike = 0.0
+) -> Floats:
+    """Return the logarithm of the density of a maximum.
+
+    Examples
+    --------
+    >>> float(gev_logpdf(0.0))
+    -1.0
+    """
+    x, location, scale, shape = _broadcast(x, location, scale, shape)
+    w = (x - location) / scale
+    inside = 1.0 + shape * w > 0
+    ell = _log1p_over(np.where(inside, w, 0.0), shape)
+    with np.errstate(over="ignore"):
+        out = -np.log(scale) - (1.0 + shape) * ell - np.exp(-ell)
+    return np.where(inside, out, -np.inf)[()]
+
+
+def gev_cdf(
+    x: ArrayLike, location: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: ArrayLike = 0.0
+) -> Floats:
+    """Return the probability that a maximum is at most x.
+
+    Examples
+    --------
+    >>> round(float(gev_cdf(0.0)), 4)
+    0.3679
+    """
+    x, location, scale, shape = _broadcast(x, location, scale, shape)
+    with np.errstate(over="ignore"):
+        out = np.exp(-np.exp(-_log1p_over((x - location) / scale, shape)))
+    return np.asarray(out, dtype=np.float64)[()]
+
+
+def gev_quantile(
+    p: ArrayLike, location: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: ArrayLike = 0.0
+) -> Floats:
+    """Return the value that a maximum does not exceed with probability p.
+
+    Examples
+    --------
+    >>> round(float(gev_quantile(np.exp(-1.0), location=2.0)), 4)
+    2.0
+    """
+    p, location, scale, shape = _broadcast(p, location, scale, shape)
+    safe = np.where(np.abs(shape) < 1e-150, 1e-150, shape)
+    with np.errstate(divide="ignore", over="ignore"):
+        reduced = -np.log(-np.log(p))
+        return np.asarray(location + scale * np.expm1(safe * reduced) / safe, dtype=np.float64)[()]
+
+
+def law_cdf(
+    family: str, x: ArrayLike, location: ArrayLike, scale: ArrayLike, shape: ArrayLike
+) -> Floats:
+    """Return the probability of at most x under the ``gpd`` above a threshold, or the ``gev``."""
+    if family == "gev":
+        return gev_cdf(x, location, scale, shape)
+    return gpd_cdf(np.asarray(x) - location, scale, shape)
+
+
+def law_quantile(
+    family: str, p: ArrayLike, location: ArrayLike, scale: ArrayLike, shape: ArrayLike
+) -> Floats:
+    """Return the value below which a share p of the ``gpd`` above a threshold, or the ``gev``, lies."""
+    if family == "gev":
+        return gev_quantile(p, location, scale, shape)
+    return np.asarray(location) + gpd_quantile(p, scale, shape)

@@ -77,7 +77,7 @@ def test_a_batch_equals_one_by_one() -> None:
 
 
 def test_the_gradient_vanishes_at_the_fit() -> None:
-    from isonomy.tails.likelihood import gev_value, gpd_value
+    from isonomy.tails.laws import gev_value, gpd_value
 
     rng = np.random.default_rng(15)
     y, x = gpd(rng, 100, 50), gev(rng, 100, 50)

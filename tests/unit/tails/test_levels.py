@@ -184,8 +184,8 @@ def test_a_batch_of_intervals_equals_one_by_one() -> None:
 def test_limits_widen_with_the_level_and_hold_the_estimate() -> None:
     fit = fit_gpd(excesses(0.1))
     for what, horizon in (("shape", None), ("scale", None), ("return_level", 300)):
-        inner = fit.interval(what, horizon=horizon, level=0.8)
-        outer = fit.interval(what, horizon=horizon, level=0.99)
+        inner = fit.interval(what, horizon=horizon, confidence=0.8)
+        outer = fit.interval(what, horizon=horizon, confidence=0.99)
         assert outer.low < inner.low < inner.high < outer.high
 
 
@@ -322,8 +322,8 @@ def test_bad_requests_get_one_sentence() -> None:
         fit.interval("shape", method="wald")
     with pytest.raises(InputError, match="needs horizon="):
         fit.interval("return_level")
-    with pytest.raises(InputError, match="level must lie"):
-        fit.interval("shape", level=95)
+    with pytest.raises(InputError, match="confidence must lie"):
+        fit.interval("shape", confidence=95)
     with pytest.raises(InputError, match="chosen, not estimated"):
         fit.interval("location")
     published = peaks_over_threshold(
