@@ -49,7 +49,11 @@ def test_chens_twelve_count_undefined_as_zero() -> None:
     y, _, s, _ = draw(2)
     counts = Counts.from_labels(y, np.zeros_like(y), sensitive_features=s)
     values = dict(
-        zip(ZERO_DIVISION_METRICS, (get_metric(m)(counts) for m in ZERO_DIVISION_METRICS), strict=True)
+        zip(
+            ZERO_DIVISION_METRICS,
+            (get_metric(m)(counts) for m in ZERO_DIVISION_METRICS),
+            strict=True,
+        )
     )
     kwargs = {"zero_division": 0}
     assert len(values) == 12
