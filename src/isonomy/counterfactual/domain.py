@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._tables import column_names, get_column, row_count, set_columns, take
-from isonomy._validate import unknown_name
+from isonomy.counterfactual.flip import column_position
 from isonomy.errors import InputError
 
 __all__ = ["Coordinate", "Domain"]
@@ -76,8 +76,8 @@ class Domain:
     ) -> None:
         self.table = X
         self.names = column_names(X)
-        stuck = {self.position(c) for c in fixed}
-        sets = [tuple(self.position(c) for c in columns) for columns in one_hot or ()]
+        stuck = {column_position(X, c) for c in fixed}
+        sets = [tuple(column_position(X, c) for c in columns) for columns in one_hot or ()]
         together = {p for columns in sets for p in columns}
         singles = [(p,) for p in range(X.shape[1]) if p not in together]
         self.coordinates: tuple[Coordinate, ...] = tuple(
@@ -85,15 +85,6 @@ class Domain:
             for columns in sorted([*sets, *singles])
             if not stuck & set(columns)
         )
-
-    def position(self, column: Any) -> int:
-        """Give the position of a column that was named or numbered."""
-        if self.names is not None and column in self.names:
-            return self.names.index(column)
-        width = int(self.table.shape[1])
-        if isinstance(column, int | np.integer) and -width <= column < width:
-            return int(column) % width
-        raise unknown_name("column", str(column), self.names or list(range(width)))
 
     def _learn(self, columns: tuple[int, ...]) -> Coordinate:
         held = [_series(self.table, p) for p in columns]
@@ -113,14 +104,13 @@ class Domain:
                         float(known.min()), float(known.max()), np.empty(0, dtype=np.intp),
                         np.unique(np.quantile(known, np.linspace(0, 1, 11), method="nearest")),
                     )  # fmt: skip
-            shown, _ = _distinct(column)
+            shown = _first_rows(column)
         else:
-            joint = pd.Series(pd.MultiIndex.from_arrays(held).to_flat_index())
-            shown, _ = _distinct(joint)
+            shown = _first_rows(pd.Series(pd.MultiIndex.from_arrays(held).to_flat_index()))
         return Coordinate(name, columns, "values", 0.0, float(shown.size - 1), shown, none)
 
     def encode(self, X: Any) -> Floats:
-        """Give rows as points, one number per coordinate; NaN where a value is missing or new."""
+        """Return rows as points, one number per coordinate; NaN where a value is missing or new."""
         points = np.full((row_count(X), len(self.coordinates)), np.nan)
         for j, c in enumerate(self.coordinates):
             held = [_series(X, p) for p in c.columns]
@@ -138,7 +128,7 @@ class Domain:
         return points
 
     def decode(self, points: Floats, like: Any) -> Any:
-        """Give points as a table; columns that are no coordinate are those of the rows ``like``."""
+        """Return points as a table; columns that are no coordinate are those of the rows ``like``."""
         check = row_count(like)
         if check != len(points):
             raise InputError(f"There must be one row per point; got {check} for {len(points)}.")
@@ -155,7 +145,7 @@ class Domain:
         return set_columns(like, fresh)
 
     def contains(self, X: Any) -> NDArray[np.bool_]:
-        """Tell which rows lie in the domain: values observed, numbers in range, whole where whole.
+        """Return which rows lie in the domain: values observed, numbers in range, whole where whole.
 
         A missing number is in the domain only where the data miss it too.
         """
@@ -177,7 +167,7 @@ class Domain:
         return inside
 
     def proposals(self, j: int, value: float, rng: np.random.Generator, most: int = 30) -> Floats:
-        """Give other values that a coordinate may take, for a row that holds ``value``."""
+        """Return other values that a coordinate may take, for a row that holds ``value``."""
         c = self.coordinates[j]
         if c.kind == "values":
             others = np.arange(c.count, dtype=np.float64)
@@ -207,11 +197,9 @@ def _series(X: Any, position: int) -> "pd.Series[Any]":
     return made.infer_objects() if made.dtype == object else made
 
 
-def _distinct(column: "pd.Series[Any]") -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give the first row that shows each distinct value, missing among them, and every row's."""
-    codes, _ = pd.factorize(column, use_na_sentinel=False)
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return first.astype(np.intp), inverse.astype(np.intp)
+def _first_rows(column: "pd.Series[Any]") -> NDArray[np.intp]:
+    """Return the first row that shows each distinct value, missing among them."""
+    return np.flatnonzero(~column.duplicated())
 
 
 def _pick(X: Any, position: int, rows: NDArray[np.intp]) -> Any:

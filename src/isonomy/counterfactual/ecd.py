@@ -125,7 +125,7 @@ def tail(
     horizons = _horizons(horizons)
     attribute, codes = Attribute.learn(
         X, sensitive_features, columns=columns, groups=groups, companions=companions,
-        outside=scorer.told,
+        outside=scorer.takes_groups,
     )  # fmt: skip
     rows = np.flatnonzero(codes >= 0)
     table = X if rows.size == codes.size else take(X, rows)

@@ -1,6 +1,6 @@
 """Counterfactual pairs: the same rows, with the protected attribute set to another value."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,16 @@ from isonomy._validate import (
 )
 from isonomy.errors import InputError, NotApplicable, UnknownName
 
-__all__ = ["Attribute", "Flips", "flip", "group_name", "match_groups", "put"]
+__all__ = [
+    "Attribute",
+    "Companions",
+    "Flips",
+    "column_position",
+    "flip",
+    "group_name",
+    "match_groups",
+    "put",
+]
 
 Codes = NDArray[np.intp]
 Companions = Mapping[Any, Mapping[Any, Any]]
@@ -96,7 +105,7 @@ class Attribute:
             Columns that change with the attribute: ``{"relationship": {"Male": {"Wife":
             "Husband"}}}`` makes a wife a husband where a row is put in the group ``Male``.
         outside : bool, default False
-            Whether an attribute may be absent from ``X``, for a model that is told it apart.
+            Whether an attribute may be absent from ``X``, for a model that takes it as an argument of its own.
         """
         names = column_names(X)
         named = _names_only(sensitive_features, names, row_count(X))
@@ -126,7 +135,7 @@ class Attribute:
         return made, codes
 
     def assign(self, X: Any, group: Any, *, companions: bool = True) -> Any:
-        """Give a copy of rows with the attribute set to a group number per row."""
+        """Return a copy of rows with the attribute set to a group number per row."""
         target = np.asarray(group, dtype=np.intp)
         fresh: dict[int, Any] = {}
         for position in self.columns:
@@ -145,14 +154,14 @@ class Attribute:
         return set_columns(X, fresh) if fresh else X
 
     def values(self, group: Any) -> dict[str, NDArray[Any]]:
-        """Give the attribute's values for a group number per row, as sensitive features."""
+        """Return the attribute's values for a group number per row, as sensitive features."""
         codes = np.asarray(group, dtype=np.intp)
         if len(self.names) == 1:
             return {self.names[0]: _array(self.groups)[codes]}
         return {n: _array([g[j] for g in self.groups])[codes] for j, n in enumerate(self.names)}
 
     def code_of(self, group: Any) -> int:
-        """Give the number of a group that a user named."""
+        """Return the number of a group that a user named."""
         return match_groups(group, self.groups)[0]
 
     @property
@@ -257,6 +266,22 @@ def put(X: Any, attribute: Attribute, codes: Codes, targets: Any) -> Flips:
 # ---------------------------------------------------------------------- reading what was given
 
 
+def column_position(X: Any, column: Any) -> int:
+    """Return the position of a column that is named or numbered.
+
+    Examples
+    --------
+    >>> column_position(pd.DataFrame({"sex": [0], "age": [30]}), "age")
+    1
+    """
+    names, width = column_names(X), int(X.shape[1])
+    if names is not None and column in names:
+        return names.index(column)
+    if isinstance(column, int | np.integer) and -width <= column < width:
+        return int(column) % width
+    raise unknown_name("column", str(column), names or list(range(width)))
+
+
 def group_name(group: Any) -> str:
     """Write a group; a combination as ``a & b``.
 
@@ -285,7 +310,7 @@ def match_groups(wanted: Any, groups: Sequence[Any]) -> list[int]:
 
 
 def _array(values: Sequence[Any]) -> NDArray[Any]:
-    """Give labels as an array that keeps their type; text and mixtures as objects."""
+    """Return labels as an array that keeps their type; text and mixtures as objects."""
     made = np.asarray(values)
     if made.ndim == 1 and made.dtype.kind in "iufb":
         return made
@@ -297,7 +322,7 @@ def _array(values: Sequence[Any]) -> NDArray[Any]:
 def _names_only(
     sensitive_features: Any, names: list[Any] | None, rows: int
 ) -> list[Any] | None:  # fmt: skip
-    """Tell names of columns from values: one word, or words that are not one per row."""
+    """Distinguish names of columns from values: one word, or words that are not one per row."""
     if isinstance(sensitive_features, str):
         return [sensitive_features]
     if not isinstance(sensitive_features, list | tuple) or not sensitive_features:
@@ -309,7 +334,7 @@ def _names_only(
 
 
 def _joint(columns: Mapping[str, Any]) -> tuple[Codes, list[Any]]:
-    """Give the groups numbers in order; a row whose attribute is not known has -1."""
+    """Return the groups numbers in order; a row whose attribute is not known has -1."""
     rows = len(next(iter(columns.values())))
     codes, groups = cross(columns, rows, most=MOST_GROUPS)
     known = np.array([MISSING not in group for group in groups], dtype=bool)
@@ -352,7 +377,7 @@ def _positions(
             f"columns must say which attribute they are for, as there are {len(names)}; pass "
             f"columns={{{names[0]!r}: ...}}."
         )
-    width, found = X.shape[1], []
+    found: list[int] = []
     texts = [str(k) for k in known or ()]
     for name in names:
         given = wanted.get(name)
@@ -371,15 +396,7 @@ def _positions(
                 )
             continue
         several = isinstance(given, list | tuple | set | np.ndarray)
-        for item in given if several else [given]:
-            if isinstance(item, int | np.integer) and not (known and item in known):
-                if not -width <= item < width:
-                    raise InputError(f"columns must lie among the {width} of X; got {item}.")
-                found.append(int(item) % width)
-            elif known is not None and item in known:
-                found.append(known.index(item))
-            else:
-                raise unknown_name("column", str(item), texts or list(range(width)))
+        found += [column_position(X, item) for item in (given if several else [given])]
     return tuple(dict.fromkeys(found))
 
 
@@ -406,16 +423,9 @@ def _check_one_value(
 def _rules(
     X: Any, companions: Companions | None, labels: list[Any], positions: tuple[int, ...]
 ) -> dict[int, dict[int, dict[Any, Any]]]:
-    known = column_names(X)
-    texts = [str(k) for k in known] if known else []
     rules: dict[int, dict[int, dict[Any, Any]]] = {}
     for column, by_group in (companions or {}).items():
-        if known is not None:
-            position = texts.index(match_values(column, texts, what="column")[0])
-        elif isinstance(column, int | np.integer) and 0 <= column < X.shape[1]:
-            position = int(column)
-        else:
-            raise unknown_name("column", str(column), list(range(X.shape[1])))
+        position = column_position(X, column)
         if position in positions:
             raise InputError(
                 f"A companion must be another column than the attribute; got {column!r}."
@@ -428,14 +438,10 @@ def _rules(
                     f"values; got {words!r} for {column!r}."
                 )
             for code in match_groups(group, labels):
-                mine = rules.setdefault(position, {}).setdefault(code, {})
+                changes = rules.setdefault(position, {}).setdefault(code, {})
                 for old, new in words.items():
                     before, after = (
-                        _one(v, held, what=f"value of {column}") for v in (old, new)
-                    )  # fmt: skip
-                    mine[before] = after
+                        match_values(v, held, what=f"value of {column}")[0] for v in (old, new)
+                    )
+                    changes[before] = after
     return rules
-
-
-def _one(value: Hashable, known: list[Any], *, what: str) -> Any:
-    return match_values(value, known, what=what)[0]

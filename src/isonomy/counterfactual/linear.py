@@ -51,7 +51,7 @@ class ExactMaximum:
 
 
 def is_linear_logistic(model: Any) -> bool:
-    """Tell whether a model is a logistic regression of two classes, at the end of a pipeline or not.
+    """Return whether a model is a logistic regression of two classes, at the end of a pipeline or not.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def is_linear_logistic(model: Any) -> bool:
 def exact_maximum(
     model: Any, X: Any, pairs: Pairs, *, domain: Domain | None = None, favorable_at: int = 1
 ) -> dict[int, ExactMaximum] | None:
-    """Give the exact maximum of every group, or None where the model is not linear-logistic.
+    """Return the exact maximum of every group, or None where the model is not linear-logistic.
 
     The model is one where it is a ``LogisticRegression``, at the end of a ``Pipeline`` or not,
     and the log-odds of every row change by one constant between two groups: a pipeline that
@@ -116,7 +116,7 @@ def exact_maximum(
 
 
 def _steps(pairs: Pairs) -> Floats | None:
-    """Give the change of the log-odds from group to group, None where it is not a constant."""
+    """Return the change of the log-odds from group to group, None where it is not a constant."""
     size = len(pairs.attribute.groups)
     steps = np.full((size, size), np.nan)
     with np.errstate(divide="ignore"):
@@ -144,7 +144,7 @@ def _steps(pairs: Pairs) -> Floats | None:
 def _reach(
     model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float
 ) -> tuple[float, float] | None:
-    """Give the smallest and the largest log-odds of a row of a group on the domain.
+    """Return the smallest and the largest log-odds of a row of a group on the domain.
 
     Log-odds that add up over the columns reach their ends where every column does; whether they
     add up is checked at those two corners.

@@ -26,7 +26,7 @@ class Scorer:
     Parameters
     ----------
     model : estimator or callable
-        Something with ``predict_proba``, or a function that takes a table and gives one score
+        Something with ``predict_proba``, or a function that takes a table and returns one score
         per row (or two columns, the second of which is the favourable label's).
     favorable : label, optional
         The label that is good to get; may be left out when the classes are 0 / 1.
@@ -42,7 +42,7 @@ class Scorer:
         self.model = model
         self.calls = 0
         self.rows = 0
-        self.told = bool(getattr(model, "needs_sensitive_at_predict", False))
+        self.takes_groups = bool(getattr(model, "needs_sensitive_at_predict", False))
         self.places: list[int] | None = None
         if hasattr(model, "predict_proba"):
             classes = getattr(model, "classes_", None)
@@ -53,7 +53,7 @@ class Scorer:
         elif not callable(model) or isinstance(model, type):
             what = type(model).__name__ if not isinstance(model, type) else model.__name__
             raise InputError(
-                f"A model must have predict_proba, or be a function that gives scores; "
+                f"A model must have predict_proba, or be a function that returns scores; "
                 f"{what} has none: wrap it in CalibratedClassifierCV, or pass a function."
             )
 
@@ -64,18 +64,18 @@ class Scorer:
         return str(own or type(self.model).__name__)
 
     def __call__(self, X: Any, attribute: Attribute | None = None, codes: Any = None) -> Floats:
-        """Score rows; a method that must be told the groups is told those of ``codes``."""
+        """Score rows; a method that takes the groups gets those of ``codes``."""
         self.calls += 1
         self.rows += row_count(X)
-        told: dict[str, Any] = {}
-        if self.told and attribute is not None:
-            told["sensitive_features"] = attribute.values(codes)
+        groups: dict[str, Any] = {}
+        if self.takes_groups and attribute is not None:
+            groups["sensitive_features"] = attribute.values(codes)
         ask = getattr(self.model, "predict_proba", self.model)
         try:
             with warnings.catch_warnings():
                 # names of columns and unseen levels: what a model does about them is its own affair
                 warnings.simplefilter("ignore", UserWarning)
-                answer = ask(X, **told)
+                answer = ask(X, **groups)
         except IsonomyError:
             raise
         except Exception as error:
@@ -176,9 +176,9 @@ class Pairs:
     @cached_property
     def flipped(self) -> NDArray[np.bool_]:
         """Whether the label changes in any of the groups a row was put in."""
-        mine = self.score >= self.threshold
+        label = self.score >= self.threshold
         known = ~np.isnan(self.scores)
-        differs = ((self.scores >= self.threshold) != mine[:, None]) & known
+        differs = ((self.scores >= self.threshold) != label[:, None]) & known
         return np.asarray(differs.any(axis=1))
 
 
@@ -220,7 +220,9 @@ def score_pairs(
     """
     scorer = model if isinstance(model, Scorer) else Scorer(model, favorable)
     if attribute is None or codes is None:
-        attribute, codes = Attribute.learn(X, sensitive_features, outside=scorer.told, **where)
+        attribute, codes = Attribute.learn(
+            X, sensitive_features, outside=scorer.takes_groups, **where
+        )
         if (codes < 0).any():
             X, codes = take(X, np.flatnonzero(codes >= 0)), codes[codes >= 0]
     size = len(attribute.groups)

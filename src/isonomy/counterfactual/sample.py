@@ -200,7 +200,7 @@ def tail_sample_search(
     start = time.monotonic()
     scorer = model if isinstance(model, Scorer) else Scorer(model, favorable)
     against = where.pop("against", None)
-    attribute, codes = Attribute.learn(X, sensitive_features, outside=scorer.told, **where)
+    attribute, codes = Attribute.learn(X, sensitive_features, outside=scorer.takes_groups, **where)
     code = attribute.code_of(group)
     own = take(X, np.flatnonzero(codes == code))
     domain = Domain(own, one_hot=one_hot, fixed=attribute.columns)

@@ -160,7 +160,7 @@ def seek_tail(
         raise InputError("starts and queries must be at least 1 and rounds at least 0.")
     scorer = model if isinstance(model, Scorer) else Scorer(model, favorable)
     against = where.pop("against", None)
-    attribute, codes = Attribute.learn(X, sensitive_features, outside=scorer.told, **where)
+    attribute, codes = Attribute.learn(X, sensitive_features, outside=scorer.takes_groups, **where)
     member = np.flatnonzero(codes >= 0)
     if pairs is None:
         pairs = score_pairs(

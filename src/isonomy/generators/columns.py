@@ -97,7 +97,7 @@ class Columns:
         return len(self.columns)
 
     def points(self, frame: pd.DataFrame) -> Floats:
-        """Give rows as points; NaN where a value was not seen."""
+        """Return rows as points; NaN where a value was not seen."""
         missing = [c.name for c in self if c.name not in frame.columns]
         if missing:
             raise unknown_name("column", str(missing[0]), list(frame.columns))
@@ -121,7 +121,7 @@ class Columns:
         return out
 
     def frame(self, points: Floats) -> pd.DataFrame:
-        """Give points of the domain as rows, typed as the rows seen."""
+        """Return points of the domain as rows, typed as the rows seen."""
         made = {}
         for j, column in enumerate(self):
             if column.discrete:
@@ -132,7 +132,7 @@ class Columns:
         return pd.DataFrame(made)
 
     def condition(self, wanted: Mapping[Any, Any] | None) -> dict[int, int]:
-        """Give the positions of conditioned columns and of the values they must hold."""
+        """Return the positions of conditioned columns and of the values they must hold."""
         names = [c.name for c in self]
         found = {}
         for name, value in (wanted or {}).items():

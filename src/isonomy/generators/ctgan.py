@@ -178,7 +178,7 @@ class Asking:
         return column, value
 
     def vector(self, column: Codes, value: Codes) -> NDArray[np.float32]:
-        """Give what is asked as 0/1 entries; nothing where no column is discrete."""
+        """Return what is asked as 0/1 entries; nothing where no column is discrete."""
         out = np.zeros((len(column), self.width), dtype=np.float32)
         if self.width:
             out[np.arange(len(column)), self.starts[column] + value] = 1.0

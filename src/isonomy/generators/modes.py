@@ -34,7 +34,7 @@ class Modes:
     deviation: Floats
 
     def responsibilities(self, values: Floats) -> Floats:
-        """Give the probability of each mode given a value."""
+        """Return the probability of each mode given a value."""
         z = (values[:, None] - self.mean) / self.deviation
         log = np.log(self.share) - np.log(self.deviation) - 0.5 * z**2
         log -= log.max(axis=1, keepdims=True)
@@ -111,7 +111,7 @@ def _thin(z: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 
 def _ascend(z: Floats, weight: Floats, k: int, concentration: float) -> Floats:
-    """Give the responsibilities of a variational mixture for standardised values.
+    """Return the responsibilities of a variational mixture for standardised values.
 
     Priors: means around 0 as sure as one value, variances around 1 with one degree of freedom.
     """
@@ -183,7 +183,7 @@ class Encoding:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def encode(self, points: Floats, rng: np.random.Generator) -> tuple[Floats, NDArray[np.intp]]:
-        """Give normalised values and, per group, the entry that is 1; modes are drawn."""
+        """Return normalised values and, per group, the entry that is 1; modes are drawn."""
         values = np.empty((len(points), len(self.numbers)))
         chosen = np.empty((len(points), len(self.sizes)), dtype=np.intp)
         for k, (j, modes) in enumerate(zip(self.numbers, self.modes, strict=True)):
@@ -197,13 +197,13 @@ class Encoding:
         return values, chosen
 
     def one_hot(self, chosen: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Give the groups of 0/1 entries."""
+        """Return the groups of 0/1 entries."""
         out = np.zeros((len(chosen), int(self.sizes.sum())), dtype=np.float32)
         np.put_along_axis(out, chosen + self.starts, 1.0, axis=1)
         return out
 
     def decode(self, values: Floats, chosen: NDArray[np.intp]) -> Floats:
-        """Give points from normalised values and chosen entries."""
+        """Return points from normalised values and chosen entries."""
         points = np.empty((len(chosen), len(self.numbers) + len(self.discrete)))
         for k, (j, modes) in enumerate(zip(self.numbers, self.modes, strict=True)):
             mode = chosen[:, k]

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import smacof
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import f1_score, make_scorer, roc_auc_score
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler
 from sklearn.utils import check_random_state
 
+from isonomy._tables import plain
 from isonomy._validate import resolve_favorable, unknown_name
 from isonomy.errors import InputError
 from isonomy.generators.columns import Columns
@@ -53,7 +55,8 @@ class Quality:
         ``1 / (1 + KL)``, the mean over pairs of columns of one kind; 1 is best. NaN where the
         table has no such pair.
     detection : float
-        1 if a logistic regression cannot tell generated rows from real ones, 0 if it always can.
+        1 if a logistic regression cannot distinguish generated rows from real ones, 0 if it always
+        can.
     f1_loss : float
         F1 lost by learning from generated rows instead of real ones; NaN where no label was named.
     """
@@ -64,11 +67,16 @@ class Quality:
     f1_loss: float
 
     def frame(self) -> pd.DataFrame:
-        """Give the numbers with what is best."""
+        """Return the numbers with what is best."""
         best = {"fid": 0.0, "kl": 1.0, "detection": 1.0, "f1_loss": 0.0}
         return pd.DataFrame(
             [{"metric": name, "value": v, "best": best[name]} for name, v in asdict(self).items()]
         )
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the numbers as plain data; undefined is None."""
+        numbers: dict[str, float | None] = plain(asdict(self))
+        return numbers
 
     def _repr_html_(self) -> str:
         return str(self.frame().to_html(index=False))
@@ -146,7 +154,7 @@ def quality(
 def features(
     columns: Columns, frame: pd.DataFrame, *, scaled: bool = True, without: Any = None
 ) -> Floats:
-    """Give rows as features: numbers, scaled by the range seen or not, then one 0/1 per value."""
+    """Return rows as features: numbers, scaled by the range seen or not, then one 0/1 per value."""
     points = columns.points(frame)
     numbers, flags = [], []
     for j, column in enumerate(columns):
@@ -163,7 +171,7 @@ def features(
 
 
 def frechet_distance(first: Floats, second: Floats) -> float:
-    r"""Give the Fréchet distance of two samples, each taken as a normal distribution.
+    r"""Return the Fréchet distance of two samples, each taken as a normal distribution.
 
     :math:`|m_1 - m_2|^2 + \mathrm{tr}\,(C_1 + C_2 - 2 (C_1 C_2)^{1/2})`, with the covariances of
     the rows.
@@ -189,7 +197,7 @@ def frechet_distance(first: Floats, second: Floats) -> float:
 def kl_similarity(
     real: pd.DataFrame, synthetic: pd.DataFrame, *, discrete: Collection[Any] | None = None
 ) -> float:
-    """Give ``1 / (1 + KL)`` of generated from real rows, the mean over pairs of columns.
+    """Return ``1 / (1 + KL)`` of generated from real rows, the mean over pairs of columns.
 
     Pairs are of two discrete columns, by the frequencies of their combinations, or of two columns
     of numbers, by a histogram of 10 by 10 cells over the range of the real rows. The definition is
@@ -240,7 +248,7 @@ def detection(
     discrete: Collection[Any] | None = None,
     random_state: Any = 0,
 ) -> float:
-    """Give how badly a logistic regression tells generated rows from real ones.
+    """Return how badly a logistic regression distinguishes generated rows from real ones.
 
     1 minus the mean over three shuffled folds of ``2 max(AUC, 1/2) - 1``; features are scaled by
     median and quartiles, and the regression has scikit-learn's default settings, 100 steps
@@ -258,16 +266,13 @@ def detection(
     if min(len(real), len(synthetic)) < FOLDS:
         raise InputError(f"Both tables must hold at least {FOLDS} rows, one for each fold.")
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=check_random_state(random_state))
-    scores = []
-    for train, test in folds.split(X, y):
-        scaler = RobustScaler().fit(X[train])
-        with warnings.catch_warnings():
-            # converged or not after its 100 steps: the definition says no more
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = LogisticRegression().fit(scaler.transform(X[train]), y[train])
-        p = model.predict_proba(scaler.transform(X[test]))[:, 1]
-        scores.append(2.0 * max(0.5, float(roc_auc_score(y[test], p))) - 1.0)
-    return 1.0 - float(np.mean(scores))
+    model = make_pipeline(RobustScaler(), LogisticRegression())
+    auc = make_scorer(roc_auc_score, response_method="predict_proba")
+    with warnings.catch_warnings():
+        # converged or not after its 100 steps: the definition says no more
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        scores = cross_val_score(model, X, y, cv=folds, scoring=auc)
+    return 1.0 - float(np.mean(2.0 * np.maximum(scores, 0.5) - 1.0))
 
 
 def f1_loss(
@@ -279,7 +284,7 @@ def f1_loss(
     favorable: Any = None,
     discrete: Collection[Any] | None = None,
 ) -> float:
-    """Give the F1 lost by a logistic regression that learns from generated rows.
+    """Return the F1 lost by a logistic regression that learns from generated rows.
 
     Both are tested on the same real rows. Where all generated rows have one label, what they
     teach is that label.

@@ -209,7 +209,7 @@ def _ink(i: int) -> str:
 
 
 def _span(*values: Floats) -> tuple[float, float]:
-    """Give an axis with a little room; a tail may be very short, so there is no least width."""
+    """Return an axis with a little room; a tail may be very short, so there is no least width."""
     every = np.concatenate([np.ravel(v) for v in values])
     every = every[np.isfinite(every)]
     low, high = float(every.min()), float(every.max())
