@@ -51,11 +51,11 @@ def show_tables(
         frame = (
             read_published(paper.name, published or "") if store is None else paper.frame_of(store)
         )
-    told: dict[str, Any] = {"paper": paper.name, "held": _contents(frame)}
+    content: dict[str, Any] = {"paper": paper.name, "held": _contents(frame)}
     screen = console()
     if not wanted:
-        told["tables"] = paper.listing(frame)
-        _show_listing(screen, told)
+        content["tables"] = paper.listing(frame)
+        _show_listing(screen, content)
         screen.print("Make one, or all: the same command with --table NAME, or --table all")
     else:
         with messages().status("making tables ..."):
@@ -69,7 +69,7 @@ def show_tables(
             screen.print()
         for note in left_out:
             screen.print(f"[yellow]Note[/yellow] {note}", soft_wrap=True)
-        told |= {"tables": [result.to_dict() for result in made], "left_out": left_out}
+        content |= {"tables": [result.to_dict() for result in made], "left_out": left_out}
         if html_file:
             from isonomy.report.tables import tables_page
 
@@ -77,7 +77,7 @@ def show_tables(
             write_page(html_file, page)
             screen.print(f"Report: {Path(html_file).resolve()}", soft_wrap=True)
     if json_file:
-        write_json(json_file, told)
+        write_json(json_file, content)
 
 
 def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
@@ -91,14 +91,14 @@ def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
     }
 
 
-def _show_listing(screen: "Console", told: dict[str, Any]) -> None:
-    held = told["held"]
+def _show_listing(screen: "Console", content: dict[str, Any]) -> None:
+    totals = content["held"]
     screen.print(
-        f"{held['runs']:,} runs and {held['values']:,} values; data: "
-        f"{', '.join(held['dataset'])}; models: {', '.join(held['model'])}"
+        f"{totals['runs']:,} runs and {totals['values']:,} values; data: "
+        f"{', '.join(totals['dataset'])}; models: {', '.join(totals['model'])}"
     )
     shown = make_table("--table", "what it shows", "can be made", fixed=["--table"])
-    for row in told["tables"]:
+    for row in content["tables"]:
         needs = f"[yellow]needs {' and '.join(row['missing'])}[/yellow]"
         shown.add_row(row["table"], row["title"], needs if row["missing"] else "[green]yes[/green]")
     screen.print(shown)

@@ -18,9 +18,9 @@ from isonomy.stats import holm, mann_whitney
 from isonomy.store.record import check_frame, wide
 
 __all__ = [
+    "ALPHA",
     "Comparison",
     "cell_text",
-    "ALPHA",
     "compare",
     "compare_cells",
     "compare_tables",
@@ -233,8 +233,8 @@ def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     """
     published, ours = check_frame(one_study(published)), check_frame(one_study(ours))
     ours = ours[(ours["status"] == "ok").to_numpy()]
-    mine = _keys(ours).unique()
-    keep = _keys(published).isin(mine)
+    our_cells = _keys(ours).unique()
+    keep = _keys(published).isin(our_cells)
     tasks = _keys(ours, CELL[:3]).unique()
     line = is_baseline(published)
     keep = np.where(line, _keys(published, CELL[:3]).isin(tasks), keep)
@@ -247,9 +247,9 @@ def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
 
 def _same_repeats(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     """Keep the published runs of the repeats that we ran; baselines are means and stay."""
-    mine = set(ours["repeat"].dropna().astype(int))
+    our_repeats = set(ours["repeat"].dropna().astype(int))
     repeat = published["repeat"]
-    return published[(repeat.isna() | repeat.isin(mine)).to_numpy()].reset_index(drop=True)
+    return published[(repeat.isna() | repeat.isin(our_repeats)).to_numpy()].reset_index(drop=True)
 
 
 # ---------------------------------------------------------------------- single cells
@@ -261,11 +261,11 @@ def compare_cells(
     """Compare means and distributions of every (task, model, method, metric) both frames hold."""
     ours, published = (f[~is_baseline(f)] for f in map(check_frame, (ours, published)))
     theirs = [str(m) for m in published["metric"].unique() if m]
-    mine = {str(m) for m in ours["metric"].unique()}
-    metrics = [m for m in theirs if m in mine or m.strip("|") in mine]
+    our_metrics = {str(m) for m in ours["metric"].unique()}
+    metrics = [m for m in theirs if m in our_metrics or m.strip("|") in our_metrics]
     if not metrics:
         raise InputError(
-            f"The two frames must share a metric; ours holds {listed(sorted(mine))}, the "
+            f"The two frames must share a metric; ours holds {listed(sorted(our_metrics))}, the "
             f"published one {listed(theirs)}."
         )
     left, right = wide(ours, metrics), wide(published, metrics)
@@ -318,10 +318,10 @@ def _seed_by_seed(
 
 def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     """Pair our (task, model, method) with the published runs that stand for it."""
-    mine = left[list(CELL)].astype(str).drop_duplicates()
+    our_cells = left[list(CELL)].astype(str).drop_duplicates()
     theirs = right[list(CELL)].astype(str).drop_duplicates()
-    same = mine.merge(theirs, on=list(CELL)).assign(their_model=lambda f: f["model"])
-    rest = mine[~_keys(mine).isin(_keys(same))]
+    same = our_cells.merge(theirs, on=list(CELL)).assign(their_model=lambda f: f["model"])
+    rest = our_cells[~_keys(our_cells).isin(_keys(same))]
     rest = rest[_brings_own_model(rest["mitigator"])]
     no_model = [*CELL[:2], "mitigator"]
     alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(

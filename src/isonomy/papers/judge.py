@@ -109,11 +109,11 @@ def curves_of(frame: pd.DataFrame, metrics: list[str], *, strategy: str = "major
     Where a frame holds a baseline's points repeat by repeat, as our own runs do, their means over
     the repeats are the baseline; the authors published such means.
     """
-    mine = one_study(frame)[is_baseline(frame)]
+    baselines = one_study(frame)[is_baseline(frame)]
     empty = Curves((), np.empty(0), {m: np.empty((0, 0)) for m in metrics})
-    if mine.empty:
+    if baselines.empty:
         return empty
-    table = wide(mine, metrics)
+    table = wide(baselines, metrics)
     parts = [parse_name(str(name))[1] for name in table["mitigator"]]
     table["degree"] = [float(p["degree"]) for p in parts]
     table = table[[p.get("strategy", "majority") == strategy for p in parts]]

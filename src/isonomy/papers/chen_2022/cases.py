@@ -152,10 +152,10 @@ class Cube:
         out = np.full((len(NAMES), *self.held.shape), -1, dtype=np.int8)
         task, model, method = np.nonzero(self.held)
         base = self.values[:, task, model, 0]
-        mine = self.values[:, task, model, method + 1]
+        mitigated = self.values[:, task, model, method + 1]
         # runs that failed leave holes: those cells are tested on what there is
-        p = mann_whitney(base, mine, nan="omit").pvalue
-        d = np.abs(cohens_d(base, mine, nan="omit"))
+        p = mann_whitney(base, mitigated, nan="omit").pvalue
+        d = np.abs(cohens_d(base, mitigated, nan="omit"))
         change = self.means[:, task, model, method + 1] - self.means[:, task, model, 0]
         lower = (p < 0.05) & (change < 0)
         size = np.where(d < 0.5, 1, np.where(d < 0.8, 2, 3))

@@ -126,8 +126,8 @@ def _correlations(frame: pd.DataFrame, *, name: str, metrics: slice) -> PaperTab
     agree = np.zeros(len(left), dtype=int)
     groups = 0
     for task, model in zip(*np.nonzero(cube.held.sum(axis=-1) >= 3), strict=True):
-        mine = change[:, task, model][:, cube.held[task, model]]
-        r, q = spearman(mine[left], mine[right])
+        changes = change[:, task, model][:, cube.held[task, model]]
+        r, q = spearman(changes[left], changes[right])
         agree += (np.sign(r) == np.sign(rho)) & ((q < 0.05) == (p < 0.05)) & np.isfinite(r)
         groups += 1
     cells = np.full((len(labels), len(labels) - 1), "-", dtype=object)

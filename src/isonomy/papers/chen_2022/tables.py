@@ -232,7 +232,8 @@ def _recomputed(frame: pd.DataFrame) -> dict[str, str]:
 def _final() -> dict[str, str]:
     """Return the sentences with the numbers of the final version's outputs."""
     shares = {name: printed(name).astype(float) for name in _EFFECTS}
-    regions: pd.DataFrame = printed("fig8", index=2).xs("a").astype(float)
+    regions = printed("fig8", index=2)
+    regions = regions[regions.index.get_level_values(0) == "a"].droplevel(0).astype(float)
     best = printed("table6").loc[["Overall"]].map(lambda cell: float(cell.rstrip("%")))
     return _findings(shares | {"fig8a": regions, "table6": best})
 

@@ -20,10 +20,10 @@ def _swept(frame: pd.DataFrame, task: str, rule: Rule) -> pd.DataFrame:
     parts = [parse_name(n) if base_name(n) in sweeps else (n, {}) for n in judged["mitigator"]]
     judged = judged.assign(method="", parameter=np.nan)
     for label, (mitigator, parameter) in SWEEPS.items():
-        mine = [name == mitigator and parameter in values for name, values in parts]
-        judged.loc[mine, "method"] = label
-        judged.loc[mine, "parameter"] = [
-            float(values[parameter]) for ok, (_, values) in zip(mine, parts, strict=True) if ok
+        chosen = [name == mitigator and parameter in values for name, values in parts]
+        judged.loc[chosen, "method"] = label
+        judged.loc[chosen, "parameter"] = [
+            float(values[parameter]) for ok, (_, values) in zip(chosen, parts, strict=True) if ok
         ]
     swept: pd.DataFrame = judged[judged["method"] != ""]
     # in the paper's order: PR, then AD
@@ -68,10 +68,10 @@ def fig5(frame: pd.DataFrame, *, task: str = "Adult-Sex", rule: Rule = "paper") 
     keys = ["method", "parameter"]
     rows = judged.drop_duplicates(keys).set_index(keys)[["accuracy", "runs"]]
     for gap in GAPS:
-        mine = judged[judged["gap"] == gap].set_index(keys)
-        rows[gap] = mine["bias"]
+        of_gap = judged[judged["gap"] == gap].set_index(keys)
+        rows[gap] = of_gap["bias"]
         rows[f"area {gap}"] = (
-            mine["area"].astype(object).where(mine["region"] == "good", mine["region"])
+            of_gap["area"].astype(object).where(of_gap["region"] == "good", of_gap["region"])
         )
     data = rows.drop(columns="runs").reset_index()
     return PaperTable(
@@ -88,11 +88,11 @@ def turning_points(data: pd.DataFrame) -> list[str]:
     """Return, for each method and gap of Figure 5, where the area is largest and whether it turns."""
     notes = []
     for method in data["method"].unique():
-        mine = data[data["method"] == method]
-        values = mine["parameter"].to_numpy()
+        of_method = data[data["method"] == method]
+        values = of_method["parameter"].to_numpy()
         held = f"({len(values)} values from {values[0]:g} to {values[-1]:g})"
         for gap in GAPS:
-            numbers = pd.to_numeric(mine[f"area {gap}"], errors="coerce")
+            numbers = pd.to_numeric(of_method[f"area {gap}"], errors="coerce")
             sizes = numbers.fillna(0.0).to_numpy(dtype=np.float64)
             if not sizes.any():
                 notes.append(f"{method} under {gap}: no value {held} gives a good trade-off.")

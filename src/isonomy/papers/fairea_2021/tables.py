@@ -290,15 +290,15 @@ def _best_methods(judged: pd.DataFrame) -> str:
     good = judged[judged["mitigator"].isin([*label_of]) & (judged["region"] == "good")]
     words = []
     for dataset in ("adult", "german"):
-        mine = good[(good["dataset"] == dataset) & (good["area"] >= 0.0005)]
-        if mine.empty:
+        of_dataset = good[(good["dataset"] == dataset) & (good["area"] >= 0.0005)]
+        if of_dataset.empty:
             words.append(f"no method is good on {dataset}")
             continue
         keys = [*TASK, "gap"]
-        best = mine.loc[mine.groupby(keys)["area"].idxmax(), "mitigator"].map(label_of)
+        best = of_dataset.loc[of_dataset.groupby(keys)["area"].idxmax(), "mitigator"].map(label_of)
         counts = best.value_counts()
-        told = ", ".join(f"{m} {n}" for m, n in counts.items())
-        words.append(f"best on {dataset}, of {len(best)} columns with a good one: {told}")
+        wins = ", ".join(f"{m} {n}" for m, n in counts.items())
+        words.append(f"best on {dataset}, of {len(best)} columns with a good one: {wins}")
     return "; ".join(words)
 
 
