@@ -51,14 +51,14 @@ def mitigators_command(
         show(screen, inspect.cleandoc(chosen[0].__doc__ or ""))
         return
     for stage, words in STAGES.items():
-        mine = sorted((m for m in chosen if m.stage == stage), key=lambda m: m.name)
-        if not mine:
+        methods = sorted((m for m in chosen if m.stage == stage), key=lambda m: m.name)
+        if not methods:
             continue
         table = Table(title=words, title_justify="left", box=None, padding=(0, 2, 0, 0))
         table.add_column("method, and when it serves", ratio=1)
         table.add_column("attribute needed", no_wrap=True)
         table.add_column("groups", no_wrap=True)
-        for method in mine:
+        for method in methods:
             facts = describe(method)
             table.add_row(
                 f"[bold]{facts['name']}[/bold] ({facts['label']})\n{facts['advice']}",

@@ -235,7 +235,8 @@ def _depends_on_the_learner_as_declared(m: BaseMitigator) -> None:
     one, other = (clone(m).set_params(estimator=learner) for learner in _learners())
     if not m.uses_estimator:
         labels = [_predict(_fit(each, X, y, s), X, s) for each in (one, other)]
-        np.testing.assert_array_equal(*labels, "uses_estimator is False, and yet it does")
+        message = "uses_estimator is False, and yet it does"
+        np.testing.assert_array_equal(labels[0], labels[1], message)
     elif isinstance(one, PreProcessor) and not one.transform_uses_estimator:
         _shares_its_transform(one, other, X, y, s)
     elif isinstance(one, PostProcessor) and not one.rule_uses_estimator:
@@ -262,11 +263,8 @@ def _shares_its_transform(one: Any, other: Any, X: Any, y: Any, s: Any) -> None:
 
 def _shares_its_scores(one: Any, other: Any, X: Any, y: Any, s: Any) -> None:
     one.set_params(fit_on="train")
-    learner = one.base_learner()
-    model: Any = fit_model(learner, X, y)
-    scored = hasattr(model, "predict_proba")
-    labels = model.predict(X)
-    scores = model.predict_proba(X)[:, 1] if scored else labels.astype(float)
+    model: Any = fit_model(one.base_learner(), X, y)
+    labels, scores = model.predict(X), model.predict_proba(X)[:, 1]
     adjusted = []
     for each in (clone(one), other):
         with warnings.catch_warnings():
@@ -274,7 +272,8 @@ def _shares_its_scores(one: Any, other: Any, X: Any, y: Any, s: Any) -> None:
             _, y01, codes, _ = each.encode(X, y, sensitive_features=s)
             each.fit_scores(scores, labels, y01, codes)
         adjusted.append(each.decode(each.adjust(scores, labels, codes)))
-    np.testing.assert_array_equal(*adjusted, "rule_uses_estimator is False, and yet it does")
+    message = "rule_uses_estimator is False, and yet it does"
+    np.testing.assert_array_equal(adjusted[0], adjusted[1], message)
     np.testing.assert_array_equal(
         adjusted[0],
         _predict(_fit(clone(one), X, y, s), X, s),
