@@ -3,8 +3,10 @@
 ``make docs``; nothing under docs/reference is edited by hand.
 """
 
+import contextlib
+import importlib
 import inspect
-import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -69,46 +71,51 @@ def mitigators() -> int:
     return len(MITIGATORS)
 
 
-def public() -> None:
-    """Describe the public functions and classes, from their docstrings."""
+def described(name: str, thing: object) -> list[str]:
+    """Write the section of one public name: its signature and its docstring, or its value."""
+    lines = ["", f"## {name}", ""]
+    if not callable(thing):
+        return [*lines, f"A {type(thing).__name__}."]
+    with contextlib.suppress(ValueError):  # a built-in has no signature
+        lines += [f"```python\n{name}{inspect.signature(thing)}\n```", ""]
+    return [*lines, inspect.cleandoc(thing.__doc__ or "")]
+
+
+def rooms() -> list[str]:
+    """Write one page per room with every public name in it."""
     import isonomy
 
-    lines = ["# isonomy"]
-    for name in isonomy.__all__:
-        thing = getattr(isonomy, name)
-        if not callable(thing):
+    found = ["isonomy", *(f"isonomy.{m.name}" for m in pkgutil.iter_modules(isonomy.__path__))]
+    pages = []
+    for name in found:
+        module = None if name.rpartition(".")[2].startswith("_") else importlib.import_module(name)
+        if module is None or not module.__all__ or name == "isonomy.cli":
             continue
-        text = inspect.cleandoc(thing.__doc__ or "")
-        lines += [
-            "",
-            f"## {name}",
-            "",
-            f"```python\n{name}{inspect.signature(thing)}\n```",
-            "",
-            text,
-        ]
-    write(REFERENCE / "isonomy.md", "\n".join(lines))
+        lines = [f"# {name}", "", inspect.cleandoc(module.__doc__ or "")]
+        for public in module.__all__:
+            if public != "__version__":
+                lines += described(public, getattr(module, public))
+        write(REFERENCE / "rooms" / f"{name}.md", "\n".join(lines))
+        pages.append(f"- [{name}]({name}.md): {(module.__doc__ or '').strip().splitlines()[0]}")
+    write(REFERENCE / "rooms" / "index.md", "\n".join(["# Rooms", "", *pages]))
+    return pages
 
 
 def commands() -> None:
     """Collect the command line's own help."""
     import typer.main
 
-    group = typer.main.get_command(app)
     lines = ["# The command line"]
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
 
-    def section(words: list[str], command: object) -> None:
-        shown = subprocess.run(
-            [sys.executable, "-m", "isonomy", *words, "--help"],
-            capture_output=True, text=True, check=True, env=environment,
-        ).stdout  # fmt: skip
-        lines.extend(["", f"## isonomy {' '.join(words)}", "", "```", shown.strip(), "```"])
+    def section(command: typer.main.Any, words: str, parent: object = None) -> None:
+        context = command.make_context(words, [], parent=parent, resilient_parsing=True)
+        context.terminal_width = context.max_content_width = 100
+        lines.extend(["", f"## {words}", "", "```", command.get_help(context).strip(), "```"])
         for name, child in getattr(command, "commands", {}).items():
-            section([*words, name], child)
+            section(child, name if parent else f"{words} {name}", context)
 
-    for name, command in group.commands.items():
-        section([name], command)
+    for name, command in typer.main.get_command(app).commands.items():
+        section(command, f"isonomy {name}")
     write(REFERENCE / "commands.md", "\n".join(lines))
 
 
@@ -146,12 +153,12 @@ def main() -> None:
     shutil.rmtree(REFERENCE, ignore_errors=True)
     metrics()
     shelf = mitigators()
-    public()
+    pages = rooms()
     commands()
     shown = [] if "--no-examples" in sys.argv else examples()
     print(
-        f"docs/reference: {len(METRICS)} metrics, {shelf} mitigators, the commands, "
-        f"{len(shown)} examples"
+        f"docs/reference: {len(METRICS)} metrics, {shelf} mitigators, {len(pages)} "
+        f"rooms, the commands, {len(shown)} examples"
     )
 
 

@@ -1,5 +1,6 @@
 """``make docs`` gives every metric and every mitigator a page made from the object."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -26,4 +27,9 @@ def test_reference_pages() -> None:
         assert metric.avoid in page
     for name in MITIGATORS:
         assert len((reference / "mitigators" / f"{name}.md").read_text()) > 500
+    for path in (reference / "rooms").glob("isonomy*.md"):
+        page = path.read_text()
+        for name in importlib.import_module(path.stem).__all__:
+            assert name == "__version__" or f"\n## {name}\n" in page, f"{path.stem}.{name}"
+    assert len(list((reference / "rooms").glob("*.md"))) > 15
     assert "isonomy audit" in (reference / "commands.md").read_text()
