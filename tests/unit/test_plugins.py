@@ -1,0 +1,43 @@
+"""Registries find what plug-ins bring, once, and go on where one is broken."""
+
+import importlib.metadata
+import sys
+from pathlib import Path
+
+import pytest
+
+from isonomy import _registry
+from isonomy._registry import PLUGINS, Registry
+from isonomy.data.splits import SPLITTERS
+from isonomy.errors import IsonomyWarning, UnknownName
+
+FRUITS: Registry[int] = Registry("fruit")
+
+
+@pytest.fixture
+def plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "plugin_orchard.py").write_text(
+        "import sys\nsys.modules['fruits'].FRUITS.add('apple', 1)\n"
+    )
+    (tmp_path / "plugin_broken.py").write_text("raise OSError('no rain')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "fruits", sys.modules[__name__])
+    entries = [
+        importlib.metadata.EntryPoint(name, f"plugin_{name}", PLUGINS)
+        for name in ("orchard", "broken")
+    ]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+    monkeypatch.setattr(_registry, "_loaded", set())
+
+
+def test_a_plug_in_is_imported_on_the_first_miss(plugins: None) -> None:
+    with pytest.warns(IsonomyWarning, match="'broken' .* could not be loaded: no rain"):
+        assert FRUITS["apple"] == 1
+    assert list(FRUITS) == ["apple"]
+    with pytest.raises(UnknownName, match="did you mean 'apple'"):
+        FRUITS["aple"]
+
+
+def test_the_papers_come_in_by_the_same_door() -> None:
+    assert {"chen", "evt", "evt_joined"} <= set(SPLITTERS)
+    assert SPLITTERS.resolve("fairea") == "aif360"
