@@ -47,7 +47,7 @@ def test_the_own_value_of_a_row_never_counts() -> None:
 def test_three_values_and_what_is_refused() -> None:
     X, y, s = case(2, values=3)
     method = FairMask(sensitive_columns=[0]).fit(X, y, sensitive_features=s)
-    masked = method._inputs(X)
+    masked = method.transform(X)
     assert set(np.unique(masked[:, 0])) == {0.0, 1.0, 2.0}
     with pytest.raises(NotApplicable, match="2 to 2 values; column 0 has 3"):
         FairMask(sensitive_columns=[0], protocol="as_published").fit(X, y, sensitive_features=s)
