@@ -33,6 +33,7 @@ class BootstrapNoise(BaseGenerator):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": ["F", "M"] * 20, "hours": range(20, 60)})
     >>> rows = BootstrapNoise(noise=0.0, replace=0.0).fit(frame).sample(5, 1)
     >>> len(rows.merge(frame))

@@ -29,6 +29,7 @@ class Independent(BaseGenerator):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": ["F", "M"] * 20, "hours": range(20, 60)})
     >>> rows = Independent().fit(frame).sample(3, 1, condition={"sex": "F"})
     >>> rows["sex"].tolist(), bool(rows["hours"].between(20, 59).all())
