@@ -28,7 +28,6 @@ __all__ = [
     "progress_bar",
     "silence",
     "speak",
-    "value_pairs",
     "write_json",
     "write_page",
 ]
@@ -108,18 +107,6 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 def plain(value: float | None) -> float | None:
     """Give a number as data can hold it; undefined is None."""
     return None if value is None or value != value else float(value)
-
-
-def value_pairs(given: list[str], option: str) -> dict[str, list[str]]:
-    """Read NAME=VALUE options that may be repeated."""
-    out: dict[str, list[str]] = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
-            key = "ATTRIBUTE" if option == "--privileged" else "NAME"
-            raise InputError(f"{option} must be {key}=VALUE; got {text!r}.")
-        out.setdefault(name, []).append(value)
-    return out
 
 
 def progress_bar(screen: "Console", unit: str) -> Any:

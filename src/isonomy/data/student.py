@@ -61,4 +61,5 @@ def _read(path: Path, rows: int, course: str) -> pd.DataFrame:
         separator = ";" if ";" in stream.readline() else ","  # both kinds of copies circulate
     table = pd.read_csv(path, sep=separator)
     table = check_table(f"student ({path.name})", table, rows=rows, columns=CARD.columns)
-    return table[CARD.columns].assign(course=course)
+    chosen: pd.DataFrame = table[CARD.columns]
+    return chosen.assign(course=course)

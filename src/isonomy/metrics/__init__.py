@@ -2,7 +2,7 @@
 
 from isonomy.metrics import gaps, individual, performance, scores
 from isonomy.metrics.counts import Counts
-from isonomy.metrics.gaps import COMPARISONS, worst_group
+from isonomy.metrics.gaps import COMPARISONS
 from isonomy.metrics.individual import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
 from isonomy.metrics.metric import METRICS, Metric, add_metric, get_metric
@@ -28,5 +28,4 @@ __all__ = [
     "neighbours",
     "performance",
     "scores",
-    "worst_group",
 ]

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy._validate import MISSING
-from isonomy.errors import InputError, UndefinedError
+from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import RATES, divide
 
-__all__ = ["COMPARISONS", "benefits", "compared", "default_comparison", "worst_group"]
+__all__ = ["COMPARISONS", "benefits", "compared", "default_comparison"]
 
 Floats = NDArray[np.float64]
 Comparison = Literal["privileged", "max_min", "each"]
@@ -353,12 +353,3 @@ for _name, _label, _alpha, _more in (
         aliases=_more, parameters={"alpha": _alpha},
         why_undefined=lambda counts, **_: "nobody benefits (every benefit is 0)",
     )  # fmt: skip
-
-
-def worst_group(counts: Counts, rate: str, *, lowest: bool = True) -> tuple[Any, ...]:
-    """Name the group whose rate is lowest (or highest)."""
-    values = RATES[rate](counts)
-    if np.isnan(values).all():
-        raise UndefinedError(f"No group has {RATES[rate].of}, so none has the worst {rate}.")
-    pick = np.nanargmin(values) if lowest else np.nanargmax(values)
-    return counts.groups[int(pick)]

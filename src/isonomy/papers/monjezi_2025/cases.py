@@ -312,7 +312,7 @@ def outcomes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame | None:
             ranks = scott_knott(runs, protocol=reading)
             for method in [name for name in METHODS if name in runs]:
                 better = int(np.sign(ranks[method] - ranks[ORIGINAL]))
-                rows.setdefault((method, model, task), {})[metric] = _OUTCOMES[better]
+                rows.setdefault((method, str(model), str(task)), {})[metric] = _OUTCOMES[better]
     if not rows:
         return None
     index = pd.MultiIndex.from_tuples([*rows], names=["method", "model", "task"])
