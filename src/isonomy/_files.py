@@ -21,18 +21,6 @@ import pandas as pd
 from isonomy._validate import check_columns, listed, unknown_name
 from isonomy.errors import InputError
 
-__all__ = [
-    "TableFile",
-    "is_table_file",
-    "open_table",
-    "read_table",
-    "replacing",
-    "sql_name",
-    "sql_text",
-    "write_table",
-    "write_text",
-]
-
 _PARQUET, _CSV = {".parquet", ".pq"}, {".csv", ".tsv", ".txt", ".data"}
 _DUCKDB, _PACKED = {".duckdb", ".ddb", ".db"}, {".gz", ".zst"}
 _ABSENT = "('na', 'n/a', 'nan', 'null', 'none', '')"

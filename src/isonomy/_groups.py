@@ -17,23 +17,6 @@ from numpy.typing import NDArray
 from isonomy._validate import MISSING, check_length
 from isonomy.errors import InputError
 
-__all__ = [
-    "MOST_VALUES",
-    "as_column",
-    "attribute_columns",
-    "cross",
-    "factorize",
-    "group_index",
-    "is_missing",
-    "joint_codes",
-    "joint_label",
-    "plain_value",
-    "read_attributes",
-    "sort_key",
-    "sorted_values",
-    "too_many",
-]
-
 FEW = 256  # a span of whole numbers that is coded by a table
 MOST_VALUES = 100
 """A column with more values than this is not a protected attribute but a measurement or a name."""

@@ -17,8 +17,6 @@ from typing import Any
 
 from isonomy.errors import InputError
 
-__all__ = ["base_name", "format_name", "parse_name", "parse_value", "split_commas"]
-
 _WORDS = {"none": None, "true": True, "false": False}
 _CLOSING = {"(": ")", "[": "]"}
 _NEEDS_QUOTES = re.compile(r"""[,()\[\]'"=]|^\s|\s$|^$""")

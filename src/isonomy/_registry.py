@@ -18,8 +18,6 @@ from isonomy.errors import IsonomyWarning
 
 T = TypeVar("T")
 
-__all__ = ["PLUGINS", "Registry", "callable_room", "load_plugins"]
-
 PLUGINS = "isonomy.plugins"
 """The entry-point group of plug-ins."""
 

@@ -19,23 +19,6 @@ from sklearn.utils import _safe_indexing
 from isonomy._validate import listed
 from isonomy.errors import InputError
 
-__all__ = [
-    "as_matrix",
-    "as_pandas",
-    "as_vector",
-    "column_names",
-    "drop_columns",
-    "get_column",
-    "like",
-    "numeric_columns",
-    "plain",
-    "row_count",
-    "set_columns",
-    "stack",
-    "take",
-    "take_columns",
-]
-
 
 def _frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return a frame of another kind than pandas, None for anything else."""

@@ -12,22 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy.errors import InputError, MissingExtra, UnknownName
 
-__all__ = [
-    "MISSING",
-    "as_names",
-    "check_choice",
-    "check_columns",
-    "check_length",
-    "check_same_order",
-    "check_score",
-    "check_weight",
-    "listed",
-    "match_values",
-    "optional",
-    "resolve_favorable",
-    "unknown_name",
-]
-
 MISSING = "(missing)"
 """The group of the rows whose protected attribute is not known."""
 

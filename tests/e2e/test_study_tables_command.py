@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 from isonomy.cli import app
 from isonomy.errors import InputError, UnknownName
 from isonomy.papers.chen_2022 import tables as chen_2022
+from isonomy.papers.chen_2022.cases import PERFORMANCE
 from isonomy.store import Record, Store
 
-METRICS = {**chen_2022.PERFORMANCE, **chen_2022.BIAS}
+METRICS = {**PERFORMANCE, **chen_2022.BIAS}
 ROWS = [
     "accuracy",
     *("recall1", "recall0", "recall_macro"),
@@ -60,7 +61,7 @@ def store(tmp_path_factory: pytest.TempPathFactory, values: dict[str, np.ndarray
             )
         for degree in (0.0, 1.0):
             name = f"mutation(strategy=majority, degree={degree:g})"
-            point = dict.fromkeys(chen_2022.PERFORMANCE.values(), 0.9 - 0.4 * degree)
+            point = dict.fromkeys(PERFORMANCE.values(), 0.9 - 0.4 * degree)
             point |= dict.fromkeys(chen_2022.BIAS.values(), 0.9 - 0.9 * degree)
             records.append(
                 Record(

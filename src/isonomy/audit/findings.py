@@ -11,8 +11,6 @@ from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 
-__all__ = ["Audit", "Finding", "GroupRate"]
-
 Verdict = Literal["within", "violated", "insufficient evidence", "undefined"]
 
 

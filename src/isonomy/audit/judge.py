@@ -14,20 +14,6 @@ from isonomy.metrics import METRICS, RATES, Counts, Metric, ScoreTable, get_metr
 from isonomy.metrics.gaps import default_comparison
 from isonomy.stats import percentile_interval, wilson_interval
 
-__all__ = [
-    "DEFAULT_METRICS",
-    "DEFAULT_THRESHOLDS",
-    "FEWEST_ROWS",
-    "each_group",
-    "gap",
-    "group_rates",
-    "group_sizes",
-    "notes",
-    "overall",
-    "score_rows",
-    "thresholds",
-]
-
 DEFAULT_METRICS: tuple[str, ...] = (
     "statistical_parity_difference",
     "disparate_impact",

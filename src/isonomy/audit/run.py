@@ -18,8 +18,6 @@ from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, nei
 from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.query import banded
 
-__all__ = ["audit", "audit_counts", "audit_file"]
-
 MOST_DRAWS = 50_000_000
 """Cells times resamples that are held at once: 400 MB."""
 EXACT_ROWS = 2_000_000

@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["looks_protected"]
-
 _PROTECTED = re.compile(
     r"(^|[^a-z])(sex|gender|race|racial|ethnic\w*|hispan\w*|age|aged|birth\w*|dob|religio\w*|faith|"
     r"nationality|citizen\w*|native\w*|country|origin|disab\w*|handicap\w*|marital\w*|married|"

@@ -15,17 +15,6 @@ from isonomy.tradeoff.frontier import CONSTRAINT_OF
 from isonomy.tradeoff.mutation import map_cells
 from isonomy.tradeoff.verdict import measure
 
-__all__ = [
-    "Case",
-    "FRONTIER",
-    "FrontierRuns",
-    "ORIGINAL",
-    "cases_of",
-    "check_paired",
-    "frontier_runs",
-    "frontier_specs",
-]
-
 Floats = NDArray[np.float64]
 
 ORIGINAL = "unmitigated"

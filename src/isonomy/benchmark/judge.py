@@ -29,8 +29,6 @@ from isonomy.metrics import get_metric
 from isonomy.store import Record
 from isonomy.tradeoff import Baseline
 
-__all__ = ["Benchmark", "MORE", "judge_benchmark"]
-
 MORE: tuple[str, ...] = (
     "accuracy",
     "macro_recall",

@@ -31,8 +31,6 @@ from isonomy.tradeoff.verdict import (
     region_shares,
 )
 
-__all__ = ["above_frontier", "advantage", "change_of", "corrected", "judge_method", "ranked"]
-
 Floats = NDArray[np.float64]
 
 _MUTATIONS = 20  # per degree of a resample's baseline, averaged over its repeats

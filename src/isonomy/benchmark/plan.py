@@ -18,8 +18,6 @@ from isonomy.errors import InputError
 from isonomy.mitigators import MITIGATORS
 from isonomy.study import Method, Source, Study, Task
 
-__all__ = ["ALL", "BenchmarkPlan", "plan_benchmark"]
-
 MOST_GROUPS = 12
 MOST_OTHERS = 4
 FEWEST_ROWS = 40

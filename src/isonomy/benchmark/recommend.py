@@ -11,19 +11,6 @@ from isonomy._tables import plain
 from isonomy.stats import CriticalDifference, Ranking, holm, wilcoxon
 from isonomy.tradeoff import Baseline, Frontier
 
-__all__ = [
-    "Change",
-    "FEWEST",
-    "MethodVerdict",
-    "Recommendation",
-    "STRATEGIES",
-    "Section",
-    "WORDS",
-    "paired_p_values",
-    "recommend",
-    "word_of",
-]
-
 Floats = NDArray[np.float64]
 
 FEWEST = 6

@@ -16,8 +16,6 @@ from isonomy.store import Store
 from isonomy.study import plan, records_of, run
 from isonomy.study.run import pending
 
-__all__ = ["benchmark"]
-
 
 def benchmark(
     data: Any,

@@ -3,8 +3,6 @@
 from isonomy.benchmark.recommend import Change, MethodVerdict, Section
 from isonomy.metrics import get_metric
 
-__all__ = ["headline", "metric_words", "sentences"]
-
 
 def metric_words(name: str) -> str:
     """Return a metric's name in words."""

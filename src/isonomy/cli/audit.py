@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from isonomy.audit import Audit, Finding
 
-__all__ = ["register"]
-
 COLORS = {
     "within": "green",
     "violated": "bold red",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from isonomy.benchmark import Benchmark, Section
 
-__all__ = ["register"]
-
 _COLORS = {
     "worth it": "bold green",
     "perhaps": "yellow",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from isonomy.data import Dataset
 
-__all__ = ["register"]
-
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset, or a CSV or Parquet file.")]
 Place = Annotated[
     str | None, typer.Option("--path", help="Where the files of a dataset are that you downloaded.")

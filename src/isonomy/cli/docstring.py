@@ -8,8 +8,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["show"]
-
 _INLINE = re.compile(r":[a-z]+:`~?([^`]*)`|``([^`]*)``|(?<!\w)\*(\w[^*]*)\*")
 _RULE = re.compile(r"^=+(  +=+)+\s*$")
 

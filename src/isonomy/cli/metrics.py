@@ -7,8 +7,6 @@ import typer
 from isonomy.cli.options import Json, Quiet
 from isonomy.cli.output import check_writable, console, make_table, write_json
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

@@ -8,8 +8,6 @@ import typer
 from isonomy.cli.options import Json, Quiet
 from isonomy.cli.output import console, write_json
 
-__all__ = ["describe", "register"]
-
 STAGES = {
     "pre": "before training: the data are changed",
     "in": "in training: the model is constrained",

@@ -16,48 +16,6 @@ from isonomy._names import split_commas
 from isonomy.cli.output import silence
 from isonomy.errors import InputError
 
-__all__ = [
-    "Alpha",
-    "Backend",
-    "Bins",
-    "Confidence",
-    "Digits",
-    "Drop",
-    "FailOn",
-    "Fairness",
-    "Favorable",
-    "File",
-    "Folder",
-    "Html",
-    "Json",
-    "Label",
-    "MaxLoss",
-    "MemoryLimit",
-    "Method",
-    "Metric",
-    "Model",
-    "Out",
-    "Performance",
-    "Prediction",
-    "Privileged",
-    "Quiet",
-    "Repeats",
-    "Resamples",
-    "Retry",
-    "Scheduler",
-    "Score",
-    "Seed",
-    "Sensitive",
-    "Table",
-    "Threshold",
-    "TimeLimit",
-    "Weight",
-    "Workers",
-    "parse_bins",
-    "parse_numbers",
-    "parse_pairs",
-]
-
 
 def _values(texts: list[str]) -> list[str]:
     """Split at commas; quotes around a value, which keep its commas, go."""

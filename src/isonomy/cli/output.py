@@ -9,28 +9,11 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from isonomy._files import write_text
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-__all__ = [
-    "check_writable",
-    "console",
-    "counting",
-    "interval",
-    "make_table",
-    "messages",
-    "number",
-    "plain",
-    "progress_bar",
-    "silence",
-    "speak",
-    "write_json",
-    "write_page",
-]
 
 T = TypeVar("T")
 _silent: ContextVar[frozenset[str]] = ContextVar("_silent", default=frozenset())
@@ -175,6 +158,8 @@ def check_writable(file: str | None, *, option: str | None = None) -> None:
 
 def write_json(file: str, content: dict[str, Any]) -> None:
     """Write data to a file, or to standard output for ``-``."""
+    from isonomy._files import write_text
+
     text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
     if file == "-":
         sys.stdout.write(text + "\n")
@@ -184,4 +169,6 @@ def write_json(file: str, content: dict[str, Any]) -> None:
 
 def write_page(file: str, page: str) -> None:
     """Write one self-contained page."""
+    from isonomy._files import write_text
+
     write_text(file, page)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from isonomy.papers import PaperTable
     from isonomy.store import Store
 
-__all__ = ["Reading", "Tables", "show_table", "show_tables"]
-
 Tables = Annotated[
     list[str],
     typer.Option("--table", help="Such as table4, 4, fig5 or all; without it, a list of them."),

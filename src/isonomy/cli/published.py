@@ -8,8 +8,6 @@ from isonomy.cli.options import Digits, Html, Json, Quiet
 from isonomy.cli.output import check_writable
 from isonomy.cli.paper_tables import Reading, Tables, show_tables
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from isonomy.store import Store
     from isonomy.study import Study
 
-__all__ = ["open_store", "read_size", "register", "study_app"]
-
 study_app = typer.Typer(
     help="Run a study: thousands of trials, crash-safe, on one machine or a cluster.",
     no_args_is_help=True,

@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
     from isonomy.papers.compare import Comparison
 
-__all__ = [
-    "compare_command",
-    "register",
-    "tables_command",
-]
-
 Published = Annotated[
     str | None, typer.Option("--published", help="The authors' repository, or any part of it.")
 ]

@@ -19,10 +19,7 @@ from isonomy.cli.options import (
     parse_pairs,
 )
 from isonomy.cli.output import check_writable, console, messages, write_json, write_page
-from isonomy.cli.tail_screen import show
 from isonomy.errors import InputError
-
-__all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
@@ -197,6 +194,8 @@ def tail_command(
             confidence=confidence,
             worst=worst,
         )
+    from isonomy.cli.tail_screen import show
+
     screen = console()
     for report in reports:
         show(report, screen, data)

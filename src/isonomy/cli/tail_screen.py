@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from isonomy.counterfactual import EcdReport, Estimate, Found, GroupReport
 
-__all__ = ["show"]
-
 
 def show(report: "EcdReport", screen: "Console", title: str) -> None:
     """Print a report as tables."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from isonomy.metrics import JointCounts
     from isonomy.tradeoff import Frontier, TradeOff
 
-__all__ = ["Rule", "as_data", "colored", "read_dataset", "register"]
-
 _COLORS = {
     "win-win": "bold green",
     "good": "green",

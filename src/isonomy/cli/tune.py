@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from isonomy.tradeoff import TradeOff, Tuning
 
-__all__ = ["read_values", "register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from isonomy._validate import optional
 from isonomy.errors import InputError, IsonomyError
 
-__all__ = ["CommandModel", "load_function", "load_model"]
-
 PICKLES = (".pkl", ".pickle", ".joblib", ".jl")
 
 

@@ -12,8 +12,6 @@ from isonomy._tables import column_names, get_column, row_count, set_columns, ta
 from isonomy.counterfactual.flip import column_position
 from isonomy.errors import InputError
 
-__all__ = ["Coordinate", "Domain"]
-
 Floats = NDArray[np.float64]
 FEW = 10
 """A column with no more distinct numbers than this takes only those."""

@@ -26,8 +26,6 @@ from isonomy.errors import InputError
 from isonomy.stats import wilson_interval
 from isonomy.tails import Diagnosis, diagnose
 
-__all__ = ["tail"]
-
 
 def tail(
     model: Any,

@@ -19,15 +19,6 @@ from isonomy.tails import (
     tail_test,
 )
 
-__all__ = [
-    "Estimate",
-    "Extremes",
-    "conditional_value_at_risk",
-    "extremes",
-    "extremes_difference",
-    "tail_size",
-]
-
 Floats = NDArray[np.float64]
 PAPER_K = 50
 """How many of the largest values the paper fits."""

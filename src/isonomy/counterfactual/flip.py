@@ -20,17 +20,6 @@ from isonomy._validate import (
 )
 from isonomy.errors import InputError, NotApplicable, UnknownName
 
-__all__ = [
-    "Attribute",
-    "Companions",
-    "Flips",
-    "column_position",
-    "flip",
-    "group_name",
-    "match_groups",
-    "put",
-]
-
 Codes = NDArray[np.intp]
 Companions = Mapping[Any, Mapping[Any, Any]]
 MOST_GROUPS = 50

@@ -14,8 +14,6 @@ from isonomy._tables import take
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.pairs import Pairs
 
-__all__ = ["ExactMaximum", "exact_maximum", "is_linear_logistic"]
-
 Floats = NDArray[np.float64]
 CLEAR = 12.0
 """Log-odds beyond this are too near 0 or 1 to be read off a probability."""

@@ -13,8 +13,6 @@ from isonomy._validate import resolve_favorable
 from isonomy.counterfactual.flip import Attribute, Codes, Flips, put
 from isonomy.errors import InputError, IsonomyError
 
-__all__ = ["Pairs", "Scorer", "score_pairs"]
-
 Floats = NDArray[np.float64]
 SLACK = 1e-9
 """How far outside 0 to 1 rounding may put a probability."""

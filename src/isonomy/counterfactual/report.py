@@ -17,8 +17,6 @@ from isonomy.counterfactual.sample import TailSample
 from isonomy.counterfactual.seek import Found
 from isonomy.tails import Diagnosis
 
-__all__ = ["EcdReport", "GroupReport"]
-
 Floats = NDArray[np.float64]
 NAN = float("nan")
 LAW = ("threshold", "scale", "shape")

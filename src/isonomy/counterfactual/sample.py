@@ -19,8 +19,6 @@ from isonomy.errors import InputError
 from isonomy.generators import make_generator
 from isonomy.tails import cv_test
 
-__all__ = ["PROTOCOLS", "TailSample", "tail_sample_search"]
-
 Floats = NDArray[np.float64]
 PROTOCOLS = ("corrected", "as_published")
 ENOUGH = 20

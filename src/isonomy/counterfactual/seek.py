@@ -14,8 +14,6 @@ from isonomy.counterfactual.flip import Attribute, group_name
 from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
 from isonomy.errors import InputError
 
-__all__ = ["Found", "seek_tail"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 

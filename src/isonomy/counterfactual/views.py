@@ -16,8 +16,6 @@ from isonomy.counterfactual.seek import seek_tail
 from isonomy.data import load
 from isonomy.errors import InputError
 
-__all__ = ["model_table", "tail_reports"]
-
 
 def model_table(
     data: str,

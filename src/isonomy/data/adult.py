@@ -6,8 +6,6 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import open_file
 
-__all__ = ["load_adult"]
-
 CARD = read_card(__file__)
 
 

@@ -21,8 +21,6 @@ from isonomy.data.meps import CODES
 from isonomy.data.prepare import PREPARATIONS, Preparation
 from isonomy.errors import InputError
 
-__all__ = ["GERMAN_GROUPS", "aif360_frame", "grouped"]
-
 # numbers and protected attributes in file order; then categories
 _COLUMNS: dict[str, tuple[str, str]] = {
     "adult": (

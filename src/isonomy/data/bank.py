@@ -10,8 +10,6 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import open_file, read_bytes
 
-__all__ = ["load_bank"]
-
 CARD = read_card(__file__)
 ROWS = {"additional": 41_188, "full": 45_211}
 BANDS = ("under 25", "25 to 59", "60 or over")

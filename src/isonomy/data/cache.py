@@ -17,8 +17,6 @@ import pandas as pd
 
 from isonomy.data.fetch import cache_folder, locked, sha256_of, staging
 
-__all__ = ["cached_table"]
-
 LAYOUT = 1
 """Rises when the way a table is stored changes."""
 

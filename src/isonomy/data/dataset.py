@@ -24,8 +24,6 @@ from isonomy._validate import (
 )
 from isonomy.errors import InputError
 
-__all__ = ["Dataset", "DatasetInfo"]
-
 
 @dataclass(frozen=True)
 class DatasetInfo:

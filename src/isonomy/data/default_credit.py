@@ -7,8 +7,6 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import open_file
 
-__all__ = ["load_default_credit"]
-
 CARD = read_card(__file__)
 LABEL = "default.payment.next.month"
 PAY = ("PAY_0", "PAY_2", "PAY_3", "PAY_4", "PAY_5", "PAY_6")

@@ -33,20 +33,6 @@ from typing import IO, Any
 
 from isonomy.errors import DataUnavailable
 
-__all__ = [
-    "File",
-    "Wheel",
-    "cache_folder",
-    "fetch",
-    "is_fetched",
-    "locked",
-    "open_file",
-    "progress_bar",
-    "read_bytes",
-    "sha256_of",
-    "staging",
-]
-
 Progress = Callable[[str, int, int], None]
 """Called with what is being fetched, the bytes that have arrived, and the bytes expected."""
 

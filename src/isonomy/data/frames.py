@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from isonomy._validate import MISSING, unknown_name
 from isonomy.data.dataset import Dataset
 
-__all__ = ["coded", "columns_of", "features_of", "make_transformer", "one_hot"]
-
 Floats = NDArray[np.float64]
 
 

@@ -6,8 +6,6 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import open_file
 
-__all__ = ["load_german"]
-
 CARD = read_card(__file__)
 SEX = {"A91": "male", "A92": "female", "A93": "male", "A94": "male", "A95": "female"}
 OLDER, YOUNGER = "over 25", "25 or younger"

@@ -7,8 +7,6 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import open_file
 
-__all__ = ["load_heart"]
-
 CARD = read_card(__file__)
 CODES = ("sex", "cp", "fbs", "restecg", "exang", "slope", "thal")
 

@@ -10,8 +10,6 @@ from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import sha256_of
 from isonomy.errors import DataUnavailable
 
-__all__ = ["load_home_credit"]
-
 CARD = read_card(__file__)
 _HOUSING = (
     "APARTMENTS BASEMENTAREA YEARS_BEGINEXPLUATATION YEARS_BUILD COMMONAREA ELEVATORS ENTRANCES "

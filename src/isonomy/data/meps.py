@@ -13,8 +13,6 @@ from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import File, cache_folder, open_file
 from isonomy.errors import DataCaveatWarning
 
-__all__ = ["load_meps"]
-
 CARD = read_card(__file__)
 # Per panel: year, rows kept, file.
 PANELS = {19: ("15", 15_830, CARD.files[0]), 21: ("16", 15_675, CARD.files[1])}

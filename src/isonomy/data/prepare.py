@@ -30,8 +30,6 @@ from isonomy.data.prepared import Part, Prepared
 from isonomy.data.splits import Split
 from isonomy.errors import InputError
 
-__all__ = ["Encoded", "PREPARATIONS", "Preparation", "encode", "prepare", "rows_of"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Scale = Literal["minmax", "standard"] | None

@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["Part", "Prepared"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -21,16 +21,6 @@ from isonomy._registry import Registry
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
-__all__ = [
-    "Parts",
-    "SPLITTERS",
-    "Split",
-    "legacy_order",
-    "make_split",
-    "make_splits",
-    "seeded_order",
-]
-
 Rows = NDArray[np.intp]
 Parts = tuple[Rows, Rows, Rows | None]
 

@@ -10,8 +10,6 @@ from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import sha256_of
 from isonomy.errors import DataUnavailable
 
-__all__ = ["load_student"]
-
 CARD = read_card(__file__)
 PARTS = {"mat": ("student-mat.csv", 395), "por": ("student-por.csv", 649)}
 

@@ -11,8 +11,6 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
-__all__ = ["BiasedTruth", "make_biased"]
-
 CARD = replace(read_card(__file__), made=True)
 PRIVILEGED, UNPRIVILEGED = "privileged", "unprivileged"
 

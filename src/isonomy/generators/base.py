@@ -13,14 +13,6 @@ from isonomy._registry import Registry
 from isonomy.errors import InputError, NotApplicable
 from isonomy.generators.columns import Columns
 
-__all__ = [
-    "BaseGenerator",
-    "Condition",
-    "Floats",
-    "GENERATORS",
-    "make_generator",
-]
-
 Floats = NDArray[np.float64]
 Condition = Mapping[int, int]
 ROUNDS = 200

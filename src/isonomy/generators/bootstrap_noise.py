@@ -8,8 +8,6 @@ import numpy as np
 from isonomy.errors import InputError
 from isonomy.generators.base import GENERATORS, BaseGenerator, Condition, Floats
 
-__all__ = ["BootstrapNoise"]
-
 
 @GENERATORS.register("bootstrap_noise", aliases=("bootstrap",))
 @dataclass(kw_only=True, eq=False, repr=False)

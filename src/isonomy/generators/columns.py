@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from isonomy._validate import match_values, unknown_name
 from isonomy.errors import InputError
 
-__all__ = ["Column", "Columns"]
-
 Floats = NDArray[np.float64]
 FEW = 10
 """A column with no more distinct numbers than this takes only those."""

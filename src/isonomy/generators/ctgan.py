@@ -11,8 +11,6 @@ from isonomy.generators.modes import Encoding
 from isonomy.generators.neural import NeuralGenerator
 from isonomy.networks import Parameters, layer_shapes
 
-__all__ = ["Ctgan"]
-
 Codes = NDArray[np.intp]
 TEMPERATURE = 0.2
 PENALTY = 10.0

@@ -8,8 +8,6 @@ import numpy as np
 from isonomy._validate import unknown_name
 from isonomy.generators.base import GENERATORS, BaseGenerator, Condition, Floats
 
-__all__ = ["Independent"]
-
 
 @GENERATORS.register("independent", aliases=("rnd",))
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,8 +9,6 @@ from scipy.special import digamma
 
 from isonomy.generators.columns import Columns
 
-__all__ = ["Encoding", "Modes", "fit_modes"]
-
 Floats = NDArray[np.float64]
 SUPPORT = 1000
 """A column with more distinct numbers is fitted by so many quantiles' means."""

@@ -13,8 +13,6 @@ from isonomy.generators.base import BaseGenerator, Condition, Floats
 from isonomy.generators.modes import Encoding
 from isonomy.networks import quick_torch, torch_library
 
-__all__ = ["NeuralGenerator"]
-
 COUNTS = ("latent", "hidden", "n_epochs", "batch_size", "components", "pac")
 
 

@@ -24,16 +24,6 @@ from isonomy._validate import resolve_favorable, unknown_name
 from isonomy.errors import InputError
 from isonomy.generators.columns import Columns
 
-__all__ = [
-    "Quality",
-    "detection",
-    "f1_loss",
-    "frechet_distance",
-    "kl_similarity",
-    "mds_points",
-    "quality",
-]
-
 Floats = NDArray[np.float64]
 FOLDS = 3
 BINS = 10

@@ -11,8 +11,6 @@ from isonomy.generators.modes import Encoding
 from isonomy.generators.neural import NeuralGenerator
 from isonomy.networks import Layers, Parameters, forward, layer_shapes
 
-__all__ = ["Tvae"]
-
 STEEPEST = 40.0
 """Logits are cut here, so that their exponentials need no shift and stay in single precision."""
 NARROWEST, WIDEST = 0.01, 1.0

@@ -21,8 +21,6 @@ from isonomy._validate import (
 from isonomy.errors import InputError
 from isonomy.metrics import query, tally
 
-__all__ = ["CellTensor", "Counts"]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import RATES, divide
 
-__all__ = ["COMPARISONS", "benefits", "compared", "default_comparison"]
-
 Floats = NDArray[np.float64]
 Comparison = Literal["privileged", "max_min", "each"]
 

@@ -12,8 +12,6 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import add_up, divide
 
-__all__ = ["Neighbours", "generalized_entropy", "neighbours"]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from isonomy._validate import MISSING, listed
 from isonomy.errors import InputError
 from isonomy.metrics.counts import CellTensor, Counts
 
-__all__ = ["JointCounts"]
-
 Floats = NDArray[np.float64]
 
 _BASE = "prediction of the original model"

@@ -12,8 +12,6 @@ from isonomy._registry import Registry
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError, UndefinedMetricWarning
 
-__all__ = ["METRICS", "Metric", "add_metric", "get_metric"]
-
 Kind = Literal["performance", "group", "individual"]
 Needs = Literal["counts", "scores", "neighbours", "pairs"]
 Goal = Literal["max", "min", "zero", "one"]

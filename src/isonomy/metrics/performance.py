@@ -10,8 +10,6 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import divide
 
-__all__ = ["ZERO_DIVISION_METRICS"]
-
 Floats = NDArray[np.float64]
 
 ZERO_DIVISION_METRICS: tuple[str, ...] = (

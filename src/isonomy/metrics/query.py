@@ -13,15 +13,6 @@ from isonomy._validate import check_columns, listed
 from isonomy.errors import InputError
 from isonomy.metrics.tally import Cells, check_weight_sums, from_rows
 
-__all__ = [
-    "Bins",
-    "banded",
-    "from_query",
-    "group_query",
-    "read_counts",
-]
-
-
 MOST_CELLS = 200_000
 
 Bins = Mapping[str, Sequence[float]]

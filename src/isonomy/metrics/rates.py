@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from isonomy._registry import Registry
 from isonomy.metrics.counts import Counts
 
-__all__ = ["RATES", "Rate", "add_up", "divide"]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

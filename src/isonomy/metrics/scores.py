@@ -28,8 +28,6 @@ from isonomy.metrics.metric import add_metric
 from isonomy.metrics.query import Bins, banded
 from isonomy.metrics.rates import add_up, divide
 
-__all__ = ["CALIBRATION_BINS", "ScoreTable"]
-
 Floats = NDArray[np.float64]
 
 CALIBRATION_BINS = 15

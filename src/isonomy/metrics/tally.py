@@ -24,14 +24,6 @@ from isonomy._groups import (
 from isonomy._validate import MISSING, check_columns, check_length, check_weight, listed
 from isonomy.errors import InputError
 
-__all__ = [
-    "Cells",
-    "check_weight_sums",
-    "from_arrays",
-    "from_frame",
-    "from_rows",
-]
-
 _W, _W2, _ABSENT = "__weight", "__weight_squared", "__weight_absent"
 
 Floats = NDArray[np.float64]

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ADULT", "COMPAS", "Costs", "Distortion", "GERMAN"]
-
 
 @dataclass(frozen=True)
 class Costs:

@@ -9,8 +9,6 @@ import numpy as np
 from isonomy._tables import as_matrix, drop_columns
 from isonomy.mitigators.base import Floats
 
-__all__ = ["Features"]
-
 
 @dataclass
 class Features:

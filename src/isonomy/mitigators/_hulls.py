@@ -9,19 +9,6 @@ from scipy.optimize import linprog
 
 from isonomy.mitigators.base import Floats
 
-__all__ = [
-    "Curve",
-    "Mixture",
-    "best_pair",
-    "best_window",
-    "concave_hull",
-    "equal_odds",
-    "level_rates",
-    "relaxed_odds",
-    "roc_curve",
-    "single",
-]
-
 DUST = 1e-12  # what rounding leaves of a 0
 
 

@@ -12,11 +12,6 @@ from isonomy._tables import column_names
 from isonomy._validate import MISSING, listed, match_values, unknown_name
 from isonomy.errors import InputError
 
-__all__ = [
-    "GroupEncoder",
-    "find_columns",
-]
-
 
 def find_columns(X: Any, wanted: Any, names: Sequence[Any]) -> tuple[int, ...]:
     """Give the positions of the protected columns of X: those wanted, else those named alike."""

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from isonomy.mitigators.base import Floats
 
-__all__ = ["nearest_rows", "tie_unit"]
-
 Rows = NDArray[np.intp]
 
 CHUNK = 256

@@ -25,8 +25,6 @@ from isonomy.errors import NotApplicable
 from isonomy.networks import NetworkClassifier
 from isonomy.search import Choice, Config, Parameter, Real, Space, Whole
 
-__all__ = ["Family", "Tuned", "family_of"]
-
 _BOTH = [False, True]
 
 

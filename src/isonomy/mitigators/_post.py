@@ -10,8 +10,6 @@ from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.mitigators.base import Floats
 
-__all__ = ["SEED", "check_cells", "label_sums", "recentre", "uniform"]
-
 SEED = 12345679
 """The seed that the published studies gave to the randomised post-processors."""
 

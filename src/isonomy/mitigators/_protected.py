@@ -9,8 +9,6 @@ from isonomy._validate import listed
 from isonomy.errors import NotApplicable
 from isonomy.mitigators.base import Floats
 
-__all__ = ["generator", "group_values", "protected_columns"]
-
 Codes = NDArray[Any]
 
 

@@ -13,8 +13,6 @@ from isonomy.mitigators.base import Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 from isonomy.models import fit_model
 
-__all__ = ["CONSTRAINTS", "Learner", "Reduction", "make_constraint"]
-
 CONSTRAINTS = {
     "demographic_parity": "DemographicParity",
     "equal_opportunity": "TruePositiveRateParity",

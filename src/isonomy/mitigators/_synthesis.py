@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from isonomy.mitigators.base import Floats
 
-__all__ = ["Kinds", "column_kinds", "synthesize"]
-
 Rows = NDArray[np.intp]
 
 

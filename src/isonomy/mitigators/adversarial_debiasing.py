@@ -15,8 +15,6 @@ from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 from isonomy.networks import forward, glorot_bound
 
-__all__ = ["AdversarialDebiasing"]
-
 Single = NDArray[np.float32]
 
 KEEP = 0.8

@@ -33,18 +33,6 @@ from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
 from isonomy.mitigators._inputs import GroupEncoder, find_columns
 from isonomy.models import make_model
 
-__all__ = [
-    "BaseMitigator",
-    "Floats",
-    "MITIGATORS",
-    "PROTOCOLS",
-    "STAGES",
-    "TrainingSet",
-    "Vector",
-    "Weights",
-    "make_mitigator",
-]
-
 PROTOCOLS = ("as_published", "corrected")
 STAGES = ("pre", "in", "post", "ensemble")
 

@@ -10,8 +10,6 @@ from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
-__all__ = ["CalibratedEqualizedOdds"]
-
 COSTS = ("fnr", "fpr", "weighted")
 
 

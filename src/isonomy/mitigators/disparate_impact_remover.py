@@ -12,8 +12,6 @@ from isonomy.errors import InputError
 from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
-__all__ = ["DisparateImpactRemover", "repair_by_itself"]
-
 
 @MITIGATORS.register("disparate_impact_remover", aliases=("dir",))
 class DisparateImpactRemover(PreProcessor):

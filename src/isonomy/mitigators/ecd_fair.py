@@ -36,9 +36,6 @@ from isonomy.mitigators.stages import WrappedModel, strata
 from isonomy.models import fit_model, with_scores
 from isonomy.search import Cache, Config, Parameter, Search, Space, minimize
 
-__all__ = ["EcdFair", "TAIL_METRICS", "extreme", "location"]
-
-
 TAIL_METRICS = ("ecd", "acd", "cvar", "max")
 """What can be made even: the fitted extreme, the mean, the mean of the worst 5 %, the largest."""
 

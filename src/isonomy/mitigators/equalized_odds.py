@@ -11,8 +11,6 @@ from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 from isonomy.models import with_scores
 
-__all__ = ["EqualizedOdds"]
-
 OBJECTIVES = ("accuracy", "balanced")
 DUST = 1e-12  # what rounding leaves of a 0 or of a 1
 

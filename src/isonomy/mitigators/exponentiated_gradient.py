@@ -12,8 +12,6 @@ from isonomy.mitigators._post import uniform
 from isonomy.mitigators._reductions import Reduction
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 
-__all__ = ["ExponentiatedGradient"]
-
 
 @MITIGATORS.register("exponentiated_gradient", aliases=("eg",))
 class ExponentiatedGradient(Reduction):

@@ -14,8 +14,6 @@ from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
 
-__all__ = ["FairMask", "smote"]
-
 MOST_VALUES = 10
 """A protected column of more values is a number, not a group."""
 

@@ -22,8 +22,6 @@ from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Wei
 from isonomy.mitigators.stages import PreProcessor
 from isonomy.models import fit_model, make_model
 
-__all__ = ["FairSmote"]
-
 Rows = NDArray[np.intp]
 LEAST = 3
 """The fewest rows of a subgroup: a parent and two neighbours."""

@@ -12,8 +12,6 @@ from isonomy.mitigators._protected import group_values, protected_columns
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Floats, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
-__all__ = ["FairHome"]
-
 COMBINE = ("vote", "mean", "confidence")
 
 

@@ -20,8 +20,6 @@ from isonomy.mitigators._post import check_cells, label_sums, recentre, uniform
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
-__all__ = ["FairnessConstrainedThresholds"]
-
 CONSTRAINTS = ("demographic_parity", "equal_opportunity", "predictive_equality", "equalized_odds")
 OBJECTIVES = ("accuracy", "balanced_accuracy")
 

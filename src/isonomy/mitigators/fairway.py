@@ -24,8 +24,6 @@ from isonomy.mitigators.stages import WrappedModel, strata
 from isonomy.models import fit_model, make_model
 from isonomy.search import Choice, Parameter, Search, Space, Whole, minimize
 
-__all__ = ["Fairway", "fairway_space", "four_goals", "plain"]
-
 
 @MITIGATORS.register("fairway")
 class Fairway(WrappedModel):

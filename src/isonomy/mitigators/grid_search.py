@@ -7,8 +7,6 @@ import numpy as np
 from isonomy.mitigators._reductions import Reduction
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 
-__all__ = ["GridSearch"]
-
 
 @MITIGATORS.register("grid_search")
 class GridSearch(Reduction):

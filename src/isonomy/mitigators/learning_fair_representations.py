@@ -15,8 +15,6 @@ from isonomy.errors import InputError
 from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
-__all__ = ["LearningFairRepresentations", "objective"]
-
 EPS = float(np.finfo(np.float64).eps)
 
 

@@ -14,8 +14,6 @@ from isonomy.mitigators._protected import generator
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Floats, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
-__all__ = ["Maat", "wae_removed"]
-
 
 def wae_removed(counts: Any) -> Floats:
     r"""Return how many rows of each cell to remove so that all groups have one favourable rate.

@@ -13,9 +13,6 @@ from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 
-__all__ = ["MetaFairClassifier"]
-
-
 CELLS = np.array([[-1.0, 0.0], [-1.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 """The four (label, group) whose densities are compared; columns of every posterior."""
 SMOOTH = 0.01

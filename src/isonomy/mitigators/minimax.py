@@ -16,8 +16,6 @@ from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 from isonomy.models import fit_model
 
-__all__ = ["Minimax"]
-
 ERRORS = ("zero_one", "log_loss", "false_positive", "false_negative")
 CLIP = 1e-15  # the reference's, so that no loss is infinite
 

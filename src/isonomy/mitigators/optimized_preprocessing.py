@@ -23,16 +23,6 @@ from isonomy.mitigators._inputs import find_columns
 from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
-__all__ = [
-    "ADULT",
-    "COMPAS",
-    "Costs",
-    "Distortion",
-    "GERMAN",
-    "OptimizedPreprocessing",
-    "optimal_mapping",
-]
-
 MOST_VARIABLES = 2_000_000
 
 

@@ -13,9 +13,6 @@ from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 
-__all__ = ["PrejudiceRemover"]
-
-
 GRADIENTS = ("exact", "reference")
 RIDGE = 1.0
 """Weight of the squared coefficients; fixed in the reference."""

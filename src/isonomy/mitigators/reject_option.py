@@ -10,8 +10,6 @@ from isonomy.mitigators._post import check_cells, label_sums, recentre
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
-__all__ = ["RejectOption"]
-
 METRICS = ("spd", "aod", "eod")
 
 

@@ -9,8 +9,6 @@ from isonomy.errors import NotApplicable
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
-__all__ = ["Reweighing"]
-
 
 @MITIGATORS.register("reweighing", aliases=("rw",))
 class Reweighing(PreProcessor):

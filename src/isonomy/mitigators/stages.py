@@ -29,8 +29,6 @@ from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators.base import BaseMitigator, Floats, TrainingSet, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
-__all__ = ["InProcessor", "PostProcessor", "PreProcessor", "WrappedModel", "strata"]
-
 
 class WrappedModel(BaseMitigator):
     """A method whose fit leaves one model in ``estimator_`` that predicts by itself.

@@ -18,8 +18,6 @@ from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
 
-__all__ = ["Stealth", "bicluster"]
-
 Rows = NDArray[np.intp]
 TINY = 1e-31
 GRAIN = 2.0**-36

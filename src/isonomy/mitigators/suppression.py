@@ -7,8 +7,6 @@ from isonomy.errors import InputError
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
-__all__ = ["Suppression"]
-
 
 @MITIGATORS.register("suppression", aliases=("unawareness",))
 class Suppression(PreProcessor):

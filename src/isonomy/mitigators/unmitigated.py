@@ -3,8 +3,6 @@
 from isonomy.mitigators.base import MITIGATORS
 from isonomy.mitigators.stages import PreProcessor
 
-__all__ = ["Unmitigated"]
-
 
 @MITIGATORS.register("unmitigated", aliases=("default",))
 class Unmitigated(PreProcessor):

@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 from isonomy.errors import InputError
 from isonomy.store.record import Block, blocks_frame
 
-__all__ = [
-    "BASELINE",
-    "File",
-    "PUBLISHED",
-    "curve_blocks",
-    "list_files",
-    "numbers",
-    "refuse_empty",
-]
-
 Floats = NDArray[np.float64]
 
 PUBLISHED = ":published"

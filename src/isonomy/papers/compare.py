@@ -10,24 +10,12 @@ from numpy.typing import NDArray
 from isonomy._names import base_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
-from isonomy.papers.compare_tables import compare_tables, is_close
+from isonomy.papers.compare_tables import compare_tables
 from isonomy.papers.judge import is_baseline, known_mean, one_study
 from isonomy.papers.paper import FINDINGS, PAPERS
 from isonomy.papers.table import PaperTable, plain_value
 from isonomy.stats import holm, mann_whitney
 from isonomy.store.record import check_frame, wide
-
-__all__ = [
-    "ALPHA",
-    "Comparison",
-    "cell_text",
-    "compare",
-    "compare_cells",
-    "compare_tables",
-    "compare_with_print",
-    "is_close",
-    "same_part",
-]
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,6 @@ from isonomy.errors import InputError
 from isonomy.papers.paper import FINDINGS, Paper
 from isonomy.papers.table import label_of
 
-__all__ = ["compare_tables", "is_close"]
-
 _STARRED = re.compile(r"^(?P<value>-?\d+\.\d+)(?P<star>\*?)\(")
 
 

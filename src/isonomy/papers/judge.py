@@ -14,8 +14,6 @@ from isonomy.papers.archive import BASELINE
 from isonomy.store.record import wide
 from isonomy.tradeoff.regions import UNDEFINED, Rule, area, classify
 
-__all__ = ["Curves", "TASK", "curves_of", "is_baseline", "known_mean", "one_study", "runs_of"]
-
 Floats = NDArray[np.float64]
 
 TASK: tuple[str, ...] = ("dataset", "attributes", "model")

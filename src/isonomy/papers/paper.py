@@ -16,8 +16,6 @@ from isonomy.papers.table import PaperTable, Recipe
 if TYPE_CHECKING:
     from isonomy.store import Store
 
-__all__ = ["FINDINGS", "PAPERS", "Paper", "paper_of", "read_published", "table_name"]
-
 FINDINGS = "findings"
 """The table that sets the paper's claims beside what was computed."""
 

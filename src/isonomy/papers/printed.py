@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-__all__ = ["read_printed"]
-
 
 def read_printed(file: str, name: str, *, index: int = 1, header: int = 1) -> pd.DataFrame:
     """Read a printed table; every cell is text, an empty one is empty.

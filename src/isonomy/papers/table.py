@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["PaperTable", "Recipe", "areas", "label_of", "percent", "plain", "plain_value"]
-
 
 def percent(value: Any) -> str:
     """Write a share as the papers do: a whole percentage."""

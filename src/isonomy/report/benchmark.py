@@ -12,8 +12,6 @@ from isonomy.report.tradeoff import plane_svg
 if TYPE_CHECKING:
     from isonomy.benchmark import Benchmark, MethodVerdict, Section
 
-__all__ = ["benchmark_page", "plane_of"]
-
 _WORD_CLASS = {
     "worth it": "within",
     "perhaps": "insufficient-evidence",

@@ -10,8 +10,6 @@ from isonomy.metrics import RATES
 if TYPE_CHECKING:
     from isonomy.audit import Audit, Finding
 
-__all__ = ["audit_page", "environment"]
-
 WIDTH = 220.0
 """Pixels of the strip on which intervals are drawn."""
 

@@ -15,8 +15,6 @@ from isonomy.report.svg import INK, span_of, svg, ticks
 if TYPE_CHECKING:
     from isonomy.stats import CriticalDifference, Ranking, WinTieLoss
 
-__all__ = ["critical_difference_svg", "ranking_svg", "statistics_fragment", "wins_table"]
-
 _STEP = 18.0
 """Pixels from label to label."""
 _AXIS = 380.0

@@ -8,19 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "EDGE",
-    "HEIGHT",
-    "INK",
-    "Scale",
-    "WIDTH",
-    "axes",
-    "span_of",
-    "standalone",
-    "svg",
-    "ticks",
-]
-
 Floats = NDArray[np.float64]
 
 WIDTH, HEIGHT, EDGE = 520.0, 340.0, 58.0

@@ -6,8 +6,6 @@ from isonomy.papers import PaperTable
 from isonomy.papers.table import label_of
 from isonomy.report.html import environment
 
-__all__ = ["tables_page"]
-
 
 def tables_page(
     tables: Sequence[PaperTable],

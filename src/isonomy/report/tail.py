@@ -13,8 +13,6 @@ from isonomy.report.svg import HEIGHT, WIDTH, Scale, axes, svg
 if TYPE_CHECKING:
     from isonomy.counterfactual import EcdReport, GroupReport
 
-__all__ = ["cell", "histogram_svg", "levels_svg", "qq_svg", "queries", "tail_page"]
-
 Floats = NDArray[np.float64]
 INKS = ("--dot", "--violated", "--within", "--thin", "--undefined", "--soft")
 """The colours of groups, in order."""

@@ -14,8 +14,6 @@ from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg
 if TYPE_CHECKING:
     from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
 
-__all__ = ["area_svg", "curve_svg", "plane_svg", "tradeoff_page", "tuning_page"]
-
 Floats = NDArray[np.float64]
 
 COLOURS = {

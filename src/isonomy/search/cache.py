@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 from isonomy.errors import InputError
 
-__all__ = ["Cache", "JsonLinesCache"]
-
 
 class Cache(Protocol):
     """The protocol of a cache; the store of a study fulfils it too."""

@@ -10,8 +10,6 @@ import numpy as np
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 
-__all__ = ["Choice", "Config", "Generator", "Parameter", "Real", "Space", "Whole"]
-
 Config = dict[str, Any]
 Generator = np.random.Generator
 

@@ -16,18 +16,6 @@ from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.search.space import Config, Generator, Parameter, Real, Space
 
-__all__ = [
-    "Evaluation",
-    "STRATEGIES",
-    "Search",
-    "flash_search",
-    "grid_search",
-    "guided_search",
-    "minimize",
-    "mutation_search",
-    "random_search",
-]
-
 Objective = Callable[[Config], float]
 Protocol = Literal["corrected", "as_published"]
 LARGEST = 1_000_000

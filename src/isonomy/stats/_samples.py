@@ -9,22 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from isonomy._validate import listed, unknown_name
 from isonomy.errors import InputError
 
-__all__ = [
-    "Alternative",
-    "Floats",
-    "NanPolicy",
-    "Words",
-    "broadcast",
-    "check_labels",
-    "check_option",
-    "check_share",
-    "floats",
-    "named_samples",
-    "portions",
-    "reasons",
-    "two_samples",
-]
-
 Floats = NDArray[np.float64]
 Words = NDArray[np.str_]
 Alternative = Literal["two-sided", "less", "greater"]

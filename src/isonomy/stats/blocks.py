@@ -15,8 +15,6 @@ from isonomy.stats._samples import Floats, Words, check_labels, check_share, flo
 from isonomy.stats.ranks import rank
 from isonomy.stats.results import Result
 
-__all__ = ["CriticalDifference", "Friedman", "friedman", "friedman_nemenyi"]
-
 
 @dataclass(frozen=True, eq=False)
 class Friedman:

@@ -9,8 +9,6 @@ from scipy.special import gammaln
 from isonomy.stats._samples import Floats, NanPolicy, Words, check_option, two_samples
 from isonomy.stats.ranks import rank
 
-__all__ = ["EFFECT_SCALES", "a12", "cliffs_delta", "cohens_d", "effect_class", "hedges_g"]
-
 EFFECT_SCALES: dict[str, tuple[float, float, float]] = {
     "cohen": (0.2, 0.5, 0.8),
     "cliff": (0.147, 0.33, 0.474),

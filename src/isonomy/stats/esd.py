@@ -12,8 +12,6 @@ from isonomy.stats._samples import Floats, check_option, check_share, named_samp
 from isonomy.stats.effects import cliffs_delta, cohens_d
 from isonomy.stats.ranking import Ranking, between, divide, kruskal, make_ranking
 
-__all__ = ["scott_knott_esd"]
-
 _VERSIONS = ("parametric", "nonparametric", "original")
 
 

@@ -6,8 +6,6 @@ from scipy.special import ndtri
 
 from isonomy.stats._samples import Floats, check_share
 
-__all__ = ["percentile_interval", "quantile_along", "wilson_interval"]
-
 
 def wilson_interval(
     share: ArrayLike, rows: ArrayLike, *, confidence: float = 0.95

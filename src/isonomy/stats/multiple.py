@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 from isonomy.errors import InputError
 from isonomy.stats._samples import Floats, floats
 
-__all__ = ["benjamini_hochberg", "benjamini_yekutieli", "holm"]
-
 
 def _adjust(pvalues: ArrayLike, axis: int | None, rule: Callable[[Floats], Floats]) -> Floats:
     """Apply a rule to the defined p-values of each family."""

@@ -15,8 +15,6 @@ from isonomy.stats._samples import Floats, check_option, check_share, named_samp
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.results import Result
 
-__all__ = ["Ranking", "between", "divide", "kruskal", "make_ranking", "scott_knott"]
-
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Result):

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 from isonomy.errors import InputError
 from isonomy.stats._samples import Floats
 
-__all__ = ["mean_ranks", "rank"]
-
 _METHODS: dict[str, Any] = {"mean": "average", "order": "ordinal"}
 
 

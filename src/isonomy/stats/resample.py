@@ -24,8 +24,6 @@ from isonomy.stats._samples import (
 )
 from isonomy.stats.intervals import quantile_along
 
-__all__ = ["Interval", "Statistic", "bootstrap", "bootstrap_difference"]
-
 Statistic = Callable[..., Any]
 """Takes an array and ``axis``, as NumPy's own functions do."""
 Method = Literal["percentile", "basic", "bca", "studentized"]

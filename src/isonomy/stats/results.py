@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["Result", "to_plain"]
-
 
 def to_plain(value: Any) -> Any:
     """Return numbers, arrays, frames and records as plain data; NaN and infinity are None.

@@ -24,8 +24,6 @@ from isonomy.stats._samples import (
 )
 from isonomy.stats.ranks import rank
 
-__all__ = ["Spearman", "Tested", "mann_whitney", "spearman", "wilcoxon"]
-
 Method = Literal["auto", "asymptotic", "exact"]
 _ALTERNATIVES = ("two-sided", "less", "greater")
 _METHODS = ("auto", "asymptotic", "exact")

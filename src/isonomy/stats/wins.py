@@ -16,8 +16,6 @@ from isonomy.stats.multiple import benjamini_hochberg, holm
 from isonomy.stats.results import Result
 from isonomy.stats.tests import mann_whitney, wilcoxon
 
-__all__ = ["WinTieLoss", "win_tie_loss"]
-
 Counts = NDArray[np.int64]
 
 

@@ -22,24 +22,6 @@ from typing import Any
 from isonomy._validate import listed
 from isonomy.errors import InputError
 
-__all__ = [
-    "FORMAT",
-    "HEADER",
-    "LogFile",
-    "Part",
-    "batch_line",
-    "check_name",
-    "is_unborn",
-    "list_parts",
-    "log_name",
-    "put_in_force",
-    "read_batches",
-    "read_header",
-    "shard_name",
-    "shard_paths",
-    "write_header",
-]
-
 FORMAT = 1
 """Version of the folder's layout; a store of another one is refused."""
 

@@ -15,26 +15,6 @@ from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.metrics.joint import JointCounts
 
-__all__ = [
-    "Block",
-    "COLUMNS",
-    "FIELDS",
-    "RUN",
-    "RUN_FIELDS",
-    "Record",
-    "STATUSES",
-    "TIME",
-    "blocks_frame",
-    "check_frame",
-    "combine",
-    "decode",
-    "encode",
-    "magnitude",
-    "read_counts",
-    "records_frame",
-    "wide",
-]
-
 RUN: tuple[str, ...] = ("study", "dataset", "attributes", "model", "mitigator", "repeat")
 """The columns that name one run."""
 

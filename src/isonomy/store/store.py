@@ -24,8 +24,6 @@ from isonomy.store.record import FIELDS, RUN, STATUSES, Record, decode
 from isonomy.store.views import ORDER, Views
 from isonomy.store.writer import Writer, count_metric
 
-__all__ = ["Store", "Writer"]
-
 _MANY = 5_000
 _VIEWS = ("runs", "results", "counts")
 

@@ -15,15 +15,6 @@ from isonomy.errors import InputError
 from isonomy.store.log import Part, list_parts, read_batches, shard_paths
 from isonomy.store.record import COLUMNS, FIELDS, RUN, RUN_FIELDS
 
-__all__ = [
-    "ORDER",
-    "Views",
-    "load_docs",
-    "metric_columns",
-    "shard_metrics",
-    "sql_files",
-]
-
 _SEPARATOR = "\x1f"
 
 

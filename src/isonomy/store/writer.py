@@ -36,8 +36,6 @@ from isonomy.store.views import (
     sql_files,
 )
 
-__all__ = ["SEGMENT", "Writer", "count_metric"]
-
 SEGMENT = 16 * 2**20
 """Bytes of a log that are made into a shard."""
 

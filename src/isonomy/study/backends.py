@@ -34,8 +34,6 @@ from isonomy.study.isolation import (
     stop_sandboxes,
 )
 
-__all__ = ["BACKENDS", "Backend", "Failure", "make_backend"]
-
 Item = TypeVar("Item")
 Result = list[Any] | Failure
 

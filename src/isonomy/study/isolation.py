@@ -28,20 +28,6 @@ from typing import Any
 
 from isonomy.errors import InputError
 
-__all__ = [
-    "Died",
-    "Failure",
-    "Guard",
-    "Sandbox",
-    "THREADS",
-    "Work",
-    "describe",
-    "lost_twice",
-    "memory_of",
-    "pickled",
-    "stop_sandboxes",
-]
-
 Work = Callable[[Any], Iterable[Any]]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")

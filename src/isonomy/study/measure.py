@@ -15,16 +15,6 @@ from isonomy.metrics.joint import JointCounts
 from isonomy.store.record import magnitude
 from isonomy.tradeoff.baseline import mean_of_draws, mutation_values
 
-__all__ = [
-    "count_metrics",
-    "measure_counts",
-    "measure_mutation",
-    "measure_rows",
-    "tested",
-    "why_undefined",
-    "without_weights",
-]
-
 Floats = NDArray[np.float64]
 
 

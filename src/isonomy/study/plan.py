@@ -17,8 +17,6 @@ from isonomy.mitigators import MITIGATORS
 from isonomy.models import RECIPES, make_model
 from isonomy.study.spec import Method, Study, Task, is_mitigator
 
-__all__ = ["Trial", "keys", "plan", "recipe_of"]
-
 _LAYOUT = 1
 """Rises when trials do something else for the same specification."""
 

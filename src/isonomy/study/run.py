@@ -21,19 +21,6 @@ from isonomy.study.plan import Trial, keys, plan
 from isonomy.study.spec import Study
 from isonomy.study.trial import blank_records, run_trial
 
-__all__ = [
-    "Job",
-    "Outcome",
-    "Progress",
-    "RunJob",
-    "Status",
-    "pending",
-    "records_of",
-    "run",
-    "status",
-    "study_of",
-]
-
 Planned = dict[Trial, dict[str, tuple[str, str]]]
 
 _TRY_AGAIN = ("failed", "timeout")

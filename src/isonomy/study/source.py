@@ -10,8 +10,6 @@ from isonomy.data.fetch import sha256_of
 from isonomy.errors import DataUnavailable, InputError
 from isonomy.study.toml import check_entries
 
-__all__ = ["Source"]
-
 Values = tuple[Any, ...]
 
 

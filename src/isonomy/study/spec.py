@@ -19,8 +19,6 @@ from isonomy.study.source import Source
 from isonomy.study.toml import check_entries, written
 from isonomy.tradeoff.mutation import check_degrees
 
-__all__ = ["MUTATION", "Method", "Study", "Task", "is_mitigator"]
-
 MUTATION = "mutation"
 """The name of the method that is no method: the mutation baseline."""
 

@@ -19,8 +19,6 @@ from isonomy.study.spec import Method
 from isonomy.study.workbench import Outputs, Workbench
 from isonomy.tails import cv_test, diagnose, fit_gpd
 
-__all__ = ["HORIZONS", "QUANTILES", "SIDES", "run_with_tails", "side_metrics", "tail_metrics"]
-
 Floats = NDArray[np.float64]
 
 SIDES = ("privileged", "unprivileged")

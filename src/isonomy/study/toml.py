@@ -8,8 +8,6 @@ from typing import Any
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 
-__all__ = ["check_entries", "written"]
-
 
 def check_entries(
     what: str, entries: Mapping[str, Any], kind: Any, *, needed: Sequence[str] = ()

@@ -28,8 +28,6 @@ from isonomy.study.spec import Method, Study
 from isonomy.study.tails import run_with_tails
 from isonomy.study.workbench import Outputs, Workbench
 
-__all__ = ["MOST_NEIGHBOURS", "blank_records", "run_trial"]
-
 MOST_NEIGHBOURS = 30_000
 """The most test rows whose neighbours are searched, for consistency: the work grows as the square."""
 

@@ -42,8 +42,6 @@ from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, is_mitigator
 
-__all__ = ["Outputs", "Workbench", "outputs"]
-
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 T = TypeVar("T")

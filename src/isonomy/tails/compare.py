@@ -14,8 +14,6 @@ from isonomy.stats.results import Result
 from isonomy.tails.fit import TailFit
 from isonomy.tails.levels import Limits, check_confidence
 
-__all__ = ["TailTest", "tail_test"]
-
 Floats = NDArray[np.float64]
 
 

@@ -20,19 +20,6 @@ from isonomy.tails.levels import Interval
 from isonomy.tails.profile_gpd import Shape
 from isonomy.tails.solve import redraw, solve_gumbel
 
-__all__ = [
-    "Diagnosis",
-    "Goodness",
-    "NestedTest",
-    "anderson_darling",
-    "anderson_darling_p",
-    "diagnose",
-    "goodness",
-    "nested_test",
-    "published_type",
-    "refitted",
-]
-
 Floats = NDArray[np.float64]
 
 EXTRAPOLATION = 10.0

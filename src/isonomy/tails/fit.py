@@ -14,8 +14,6 @@ from isonomy.tails.laws import gev_quantile, growth, law_cdf, law_quantile
 from isonomy.tails.levels import Flat, Interval, Limits, check_confidence
 from isonomy.tails.solve import covariance, estimate
 
-__all__ = ["TailFit", "finite", "fit_gev", "fit_gpd", "peaks_over_threshold"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,24 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Means",
-    "Value",
-    "gev_cdf",
-    "gev_logpdf",
-    "gev_quantile",
-    "gev_value",
-    "gpd_cdf",
-    "gpd_logpdf",
-    "gpd_quantile",
-    "gpd_value",
-    "growth",
-    "law_cdf",
-    "law_quantile",
-    "means",
-    "transform",
-]
-
 Floats = NDArray[np.float64]
 
 # Below this |shape| * max|w| the transform is summed as a series: the closed forms of its

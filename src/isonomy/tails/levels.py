@@ -21,8 +21,6 @@ from isonomy.tails.profile import GevProfile, Problem, Profile
 from isonomy.tails.profile_gpd import End, Level, Scale, Shape
 from isonomy.tails.solve import covariance, redraw, solve
 
-__all__ = ["Flat", "Interval", "Limits", "METHODS", "check_confidence"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

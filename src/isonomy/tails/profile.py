@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 from isonomy.tails.laws import Value, gev_value, growth
 from isonomy.tails.solve import minimize
 
-__all__ = ["GevProfile", "Problem", "Profile", "crossing"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from isonomy.tails.laws import gpd_value, means, transform
 from isonomy.tails.profile import Rows, crossing
 
-__all__ = ["End", "Level", "Scale", "Shape"]
-
 Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from scipy.special import gamma
 
 from isonomy.tails.laws import Value, gev_value, gpd_logpdf, gpd_value, law_quantile
 
-__all__ = ["covariance", "estimate", "minimize", "redraw", "solve", "solve_gumbel"]
-
 Floats = NDArray[np.float64]
 Objective = Callable[[Floats, NDArray[np.intp]], Value]
 """(points, which problems they belong to) -> value, gradient, Hessian of each."""

@@ -15,17 +15,6 @@ from isonomy.tails.diagnose import anderson_darling_p, refitted
 from isonomy.tails.fit import finite, peaks_over_threshold
 from isonomy.tails.laws import gpd_quantile
 
-__all__ = [
-    "CvTest",
-    "MultipleCvTest",
-    "ThresholdChoice",
-    "choose_threshold",
-    "cv_test",
-    "mean_excess",
-    "multiple_cv_test",
-    "stability",
-]
-
 Floats = NDArray[np.float64]
 
 FEWEST = 20

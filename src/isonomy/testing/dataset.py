@@ -8,8 +8,6 @@ import pandas as pd
 
 from isonomy.data import Dataset, load, make_splits, prepare
 
-__all__ = ["DATASET_CHECKS", "check_dataset"]
-
 
 def check_dataset(dataset: Dataset | str) -> None:
     """Raise AssertionError unless a dataset keeps the whole contract.

@@ -10,8 +10,6 @@ import numpy as np
 from isonomy.errors import UndefinedMetricWarning
 from isonomy.metrics import Counts, Metric, get_metric
 
-__all__ = ["METRIC_CHECKS", "check_metric"]
-
 
 def check_metric(metric: Metric | str) -> None:
     """Raise AssertionError unless a metric keeps the contract.

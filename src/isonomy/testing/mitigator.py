@@ -21,9 +21,6 @@ from isonomy.mitigators import BaseMitigator, PostProcessor, PreProcessor
 from isonomy.mitigators.base import STAGES
 from isonomy.models import fit_model
 
-__all__ = ["MITIGATOR_CHECKS", "check_mitigator"]
-
-
 DECLARATIONS = (
     "needs_sensitive_at_predict",
     "uses_estimator",

@@ -6,8 +6,6 @@ from isonomy.papers import PAPERS, Paper, PaperTable, load_study, read_printed, 
 from isonomy.papers.paper import FINDINGS
 from isonomy.store.record import records_frame
 
-__all__ = ["PAPER_CHECKS", "check_paper"]
-
 
 def check_paper(paper: Paper | str) -> None:
     """Raise AssertionError unless a paper keeps the contract of :class:`isonomy.papers.Paper`.

@@ -12,8 +12,6 @@ from isonomy.store import Store
 from isonomy.store.record import COLUMNS, check_frame, records_frame
 from isonomy.study.measure import count_metrics, measure_counts
 
-__all__ = ["STORE_CHECKS", "check_store"]
-
 
 def check_store(store: Store | str | Path) -> None:
     """Raise AssertionError unless a store of results is sound, whoever wrote it.

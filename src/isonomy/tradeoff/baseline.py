@@ -18,15 +18,6 @@ from isonomy.tradeoff.expectation import expected
 from isonomy.tradeoff.mutation import check_degrees, map_cells, mutate, resolve_target
 from isonomy.tradeoff.regions import Normalised, Placed, Rule
 
-__all__ = [
-    "Baseline",
-    "Method",
-    "baselines",
-    "bias_of",
-    "mean_of_draws",
-    "mutation_values",
-]
-
 Floats = NDArray[np.float64]
 Method = Literal["sampled", "expected"]
 

@@ -16,8 +16,6 @@ from isonomy.models import make_model
 from isonomy.tradeoff.frontier import Frontier, post_processing_frontier
 from isonomy.tradeoff.verdict import TradeOff, judge
 
-__all__ = ["judge_mitigator", "train_and_test"]
-
 
 def train_and_test(
     dataset: Dataset, attribute: str, method: str, *, model: str = "lr", random_state: int = 0

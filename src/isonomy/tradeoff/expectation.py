@@ -17,8 +17,6 @@ from isonomy.tradeoff.mutation import (
     rows_to_mutate,
 )
 
-__all__ = ["Expected", "expected"]
-
 Floats = NDArray[np.float64]
 Values = Callable[[Counts], Floats]
 

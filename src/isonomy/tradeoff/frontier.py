@@ -15,8 +15,6 @@ from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.mitigators import FairnessConstrainedThresholds
 from isonomy.tradeoff.baseline import bias_of
 
-__all__ = ["Frontier", "hypervolume", "knee", "pareto", "post_processing_frontier"]
-
 Floats = NDArray[np.float64]
 
 CONSTRAINT_OF = {

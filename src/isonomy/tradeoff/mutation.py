@@ -16,16 +16,6 @@ from isonomy._validate import match_values
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, JointCounts
 
-__all__ = [
-    "Target",
-    "check_degrees",
-    "draw",
-    "map_cells",
-    "mutate",
-    "resolve_target",
-    "rows_to_mutate",
-]
-
 Floats = NDArray[np.float64]
 AnyCounts = TypeVar("AnyCounts", Counts, JointCounts)
 

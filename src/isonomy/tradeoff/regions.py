@@ -13,21 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy.errors import InputError
 
-__all__ = [
-    "GOOD",
-    "Normalised",
-    "Placed",
-    "REGIONS",
-    "Rule",
-    "UNDEFINED",
-    "WIN",
-    "area",
-    "classify",
-    "normalise",
-    "place",
-    "region_names",
-]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
 Rule = Literal["paper", "code"]

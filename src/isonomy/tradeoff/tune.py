@@ -20,8 +20,6 @@ from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
 from isonomy.tradeoff.validation import Validation
 from isonomy.tradeoff.verdict import is_constant, measure
 
-__all__ = ["Candidate", "Tuning", "tune"]
-
 Floats = NDArray[np.float64]
 Config = dict[str, Any]
 

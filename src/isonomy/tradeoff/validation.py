@@ -23,8 +23,6 @@ from isonomy.metrics.joint import JointCounts
 from isonomy.mitigators import BaseMitigator, PostProcessor, Unmitigated
 from isonomy.search import Cache
 
-__all__ = ["Validation"]
-
 
 class Validation:
     """Settings of a mitigator evaluated on validation rows that are split off from the rest.

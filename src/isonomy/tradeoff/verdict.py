@@ -18,18 +18,6 @@ from isonomy.tradeoff.baseline import Baseline, Method, bias_of, mean_of_draws, 
 from isonomy.tradeoff.frontier import Frontier
 from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
-__all__ = [
-    "Draws",
-    "TradeOff",
-    "interval",
-    "is_constant",
-    "judge",
-    "judge_counts",
-    "measure",
-    "paired_draws",
-    "region_shares",
-]
-
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 

@@ -7,10 +7,10 @@ from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
 from isonomy.papers.chen_2022 import tables as chen_2022
-from isonomy.papers.chen_2022.cases import PAIRS, cube_of
+from isonomy.papers.chen_2022.cases import PAIRS, PERFORMANCE, cube_of
 from isonomy.store import Record, records_frame
 
-NAMES = {**chen_2022.PERFORMANCE, **chen_2022.BIAS}
+NAMES = {**PERFORMANCE, **chen_2022.BIAS}
 METHODS = chen_2022.METHODS
 REPEATS = 60
 

@@ -11,18 +11,19 @@ from scipy import stats as scipy_stats
 from isonomy.errors import InputError
 from isonomy.papers import PAPERS
 from isonomy.papers.chen_2022 import tables as chen_2022
+from isonomy.papers.chen_2022.cases import PERFORMANCE
 from isonomy.papers.compare import (
     Comparison,
     compare,
     compare_cells,
     compare_tables,
     compare_with_print,
-    is_close,
     same_part,
 )
+from isonomy.papers.compare_tables import is_close
 from isonomy.store import Record, combine, records_frame
 
-METRICS = [*chen_2022.PERFORMANCE.values(), *chen_2022.BIAS.values()]
+METRICS = [*PERFORMANCE.values(), *chen_2022.BIAS.values()]
 
 
 def runs(
@@ -44,10 +45,7 @@ def line(study: str, model: str = "lr") -> list[Record]:
             model,
             f"mutation(strategy=majority, degree={d:g})",
             None,
-            {
-                m: 0.9 - 0.3 * d if m in chen_2022.PERFORMANCE.values() else 0.3 - 0.3 * d
-                for m in METRICS
-            },
+            {m: 0.9 - 0.3 * d if m in PERFORMANCE.values() else 0.3 - 0.3 * d for m in METRICS},
         )
         for d in (0.0, 0.5, 1.0)
     ]

@@ -31,8 +31,6 @@ from isonomy.data.frames import coded, columns_of
 from isonomy.data.prepare import PREPARATIONS, Preparation
 from isonomy.errors import InputError
 
-__all__: list[str] = []
-
 STATUS = {"200+": ("A13",), "<200": ("A11", "A12"), "None": ("A14",)}
 TITANIC_CODES = ("Sex", "Cabin", "Ticket", "SibSp", "Embarked", "Parch", "Pclass", "Name")
 

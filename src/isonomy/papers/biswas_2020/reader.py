@@ -14,8 +14,6 @@ from isonomy.papers.biswas_2020.tables import BEFORE, LOGARITHMS, METHODS, METRI
 from isonomy.papers.biswas_2020.workbook import read_sheet
 from isonomy.store.record import Block
 
-__all__ = ["read_biswas"]
-
 Floats = NDArray[np.float64]
 
 _MITIGATORS = (BEFORE, *METHODS.values())

@@ -22,20 +22,6 @@ from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, Recipe
 from isonomy.store.record import wide
 
-__all__ = [
-    "BEFORE",
-    "LOGARITHMS",
-    "METHODS",
-    "METRICS",
-    "TABLES",
-    "fig4",
-    "means",
-    "parts_of",
-    "table2",
-    "table3",
-    "totals",
-]
-
 METHODS: dict[str, str] = {
     "R": "reweighing",
     "D": "disparate_impact_remover",

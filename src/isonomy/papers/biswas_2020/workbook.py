@@ -8,8 +8,6 @@ from xml.etree import ElementTree as ET
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 
-__all__ = ["read_sheet"]
-
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _CELL = re.compile(r"^([A-Z]+)(\d+)$")

@@ -12,19 +12,6 @@ from isonomy.papers.judge import Curves, curves_of, known_mean, runs_of
 from isonomy.stats import cohens_d, mann_whitney
 from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, area, classify
 
-__all__ = [
-    "BIAS",
-    "Cube",
-    "EFFECTS",
-    "METHODS",
-    "MODELS",
-    "NAMES",
-    "PAIRS",
-    "PERFORMANCE",
-    "TASKS",
-    "cube_of",
-]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Places = NDArray[np.intp]

@@ -16,8 +16,6 @@ from isonomy.data.prepare import PREPARATIONS, Preparation
 from isonomy.data.splits import SPLITTERS, Parts, legacy_order
 from isonomy.models import RECIPES, LegacyLogisticRegression, network_factory
 
-__all__: list[str] = []
-
 PREPARATIONS.add("chen", Preparation("chen", aif360_frame, scale="minmax", one_table=True))
 
 

@@ -13,8 +13,6 @@ from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, nu
 from isonomy.papers.chen_2022.cases import BIAS, METHODS, NAMES
 from isonomy.store.record import Block
 
-__all__ = ["read_chen"]
-
 Floats = NDArray[np.float64]
 
 _STUDY = f"chen_2022{PUBLISHED}"

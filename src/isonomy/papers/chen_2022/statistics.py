@@ -22,21 +22,6 @@ from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable
 from isonomy.stats import rank, spearman
 
-__all__ = [
-    "blank",
-    "fig3",
-    "fig4",
-    "fig5",
-    "fig6",
-    "finished",
-    "printed",
-    "six_decimals",
-    "table2",
-    "table3",
-    "table4",
-    "table5",
-]
-
 printed = partial(read_printed, __file__)
 
 _PERFORMANCE = slice(0, len(PERFORMANCE))

@@ -22,7 +22,6 @@ from isonomy.papers.chen_2022.cases import (
     MODELS,
     NAMES,
     PAIRS,
-    PERFORMANCE,
     TASKS,
     cube_of,
 )
@@ -43,28 +42,6 @@ from isonomy.papers.chen_2022.statistics import (
 from isonomy.papers.judge import curves_of
 from isonomy.papers.table import PaperTable, Recipe
 from isonomy.tradeoff.regions import REGIONS, Rule
-
-__all__ = [
-    "BIAS",
-    "METHODS",
-    "MODELS",
-    "PERFORMANCE",
-    "TABLES",
-    "TASKS",
-    "fig3",
-    "fig4",
-    "fig5",
-    "fig6",
-    "fig7",
-    "fig8",
-    "findings",
-    "parts_of",
-    "table2",
-    "table3",
-    "table4",
-    "table5",
-    "table6",
-]
 
 _COLUMNS = ("lose-lose", "inverted", "poor", "good", "win-win")
 _ORDER = [REGIONS.index(name) for name in _COLUMNS]

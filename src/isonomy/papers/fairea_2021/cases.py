@@ -7,21 +7,6 @@ from numpy.typing import NDArray
 from isonomy.papers.judge import TASK, Curves, curves_of, runs_of
 from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, region_names
 
-__all__ = [
-    "GAPS",
-    "IN",
-    "METHODS",
-    "METRICS",
-    "MODELS",
-    "RUNS",
-    "SWEEPS",
-    "TASKS",
-    "assess",
-    "judged_cases",
-    "shares",
-    "usable",
-]
-
 METHODS: dict[str, str] = {
     "LFR": "learning_fair_representations",
     "OP": "optimized_preprocessing",

@@ -9,8 +9,6 @@ from isonomy.papers.judge import TASK, Curves, curves_of
 from isonomy.papers.table import PaperTable
 from isonomy.tradeoff.regions import Rule, region_names
 
-__all__ = ["fig4", "fig5", "fig6", "strictness", "turning_points"]
-
 
 def _swept(frame: pd.DataFrame, task: str, rule: Rule) -> pd.DataFrame:
     dataset, attribute = TASKS[task]

@@ -13,8 +13,6 @@ from isonomy.data.prepare import PREPARATIONS, Preparation
 from isonomy.data.splits import SPLITTERS
 from isonomy.models import RECIPES, LegacyLogisticRegression
 
-__all__: list[str] = []
-
 PREPARATIONS.add("fairea", Preparation("fairea", aif360_frame, scale="standard", one_table=True))
 
 SPLITTERS.add_alias("fairea", "aif360")

@@ -13,8 +13,6 @@ from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, nu
 from isonomy.papers.fairea_2021.cases import GAPS, IN, METHODS, SWEEPS
 from isonomy.store.record import Block
 
-__all__ = ["read_fairea"]
-
 Floats = NDArray[np.float64]
 
 _STUDY = f"fairea_2021{PUBLISHED}"

@@ -39,23 +39,6 @@ from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, Recipe, areas, percent
 from isonomy.tradeoff.regions import REGIONS, Rule
 
-__all__ = [
-    "GAPS",
-    "METHODS",
-    "TABLES",
-    "TASKS",
-    "assess",
-    "fig4",
-    "fig5",
-    "fig6",
-    "findings",
-    "parts_of",
-    "table4",
-    "table5",
-    "table6",
-    "table7",
-]
-
 printed = partial(read_printed, __file__)
 
 # rows that the authors' own files do not give (fact sheet: recomputed independently)

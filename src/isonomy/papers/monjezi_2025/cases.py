@@ -36,29 +36,6 @@ from isonomy.store.record import wide
 from isonomy.study.tails import SIDES
 from isonomy.tails import published_type
 
-__all__ = [
-    "AVERAGE_METRICS",
-    "GENERATOR",
-    "METHODS",
-    "MODELS",
-    "ORIGINAL",
-    "Reading",
-    "TASKS",
-    "cases_of",
-    "groups_of",
-    "mitigated_of",
-    "outcomes_of",
-    "printed",
-    "printed_results",
-    "printed_two",
-    "qualities_of",
-    "results_of",
-    "runs_of",
-    "task_of",
-    "two_decimals",
-    "type_by_limits",
-]
-
 TASKS: dict[str, tuple[str, str]] = {
     "adult race": ("adult", "race"),
     "adult sex": ("adult", "sex"),

@@ -13,8 +13,6 @@ import pandas as pd
 
 from isonomy.papers.printed import read_printed
 
-__all__ = ["Results", "claims", "sentences"]
-
 LIMIT = 0.05
 """A difference of this size or more is discrimination, in the paper's counts."""
 

@@ -16,8 +16,6 @@ from isonomy.papers.table import PaperTable
 from isonomy.study.tails import HORIZONS, QUANTILES, SIDES
 from isonomy.tails import gev_logpdf
 
-__all__ = ["fig1", "fig2", "table1"]
-
 _LAW = ["gev_location", "gev_scale", "gev_shape"]
 _LEVELS = [f"level_{m}" for m in HORIZONS]
 _QUANTILES = [*(f"cd_p{q}" for q in QUANTILES), "tail_threshold"]

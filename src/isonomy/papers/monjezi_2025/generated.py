@@ -29,8 +29,6 @@ from isonomy.store.record import Record
 if TYPE_CHECKING:
     from isonomy.store.store import Store
 
-__all__ = ["fig3", "generator_records", "run_generators", "table3"]
-
 LABEL = "label"
 POINTS = 150
 """Rows of each kind that Figure 3 shows."""

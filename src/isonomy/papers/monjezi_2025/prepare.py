@@ -38,8 +38,6 @@ from isonomy.data.prepare import PREPARATIONS, Preparation
 from isonomy.data.splits import SPLITTERS, Parts, seeded_order
 from isonomy.models import RECIPES, network_factory
 
-__all__: list[str] = []
-
 AGE_COLUMNS = ("age", "AGE", "Age")
 EDGES = (-np.inf, 20, 30, 40, 50, 60, 70, np.inf)
 BINS = ("19-", "20-29", "30-39", "40-49", "50-59", "60-69", "70+")

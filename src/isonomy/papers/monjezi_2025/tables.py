@@ -39,31 +39,8 @@ from isonomy.papers.monjezi_2025.cases import (
 )
 from isonomy.papers.monjezi_2025.claims import Results, claims, sentences
 from isonomy.papers.monjezi_2025.example import fig1, fig2, table1
-from isonomy.papers.monjezi_2025.generated import fig3, run_generators, table3
+from isonomy.papers.monjezi_2025.generated import fig3, table3
 from isonomy.papers.table import PaperTable, Recipe
-
-__all__ = [
-    "METHODS",
-    "MODELS",
-    "TABLES",
-    "TASKS",
-    "about_runs",
-    "fig1",
-    "fig2",
-    "fig3",
-    "findings",
-    "minimax_hours",
-    "parts_of",
-    "printed_results",
-    "run_generators",
-    "table1",
-    "table3",
-    "table4",
-    "table5",
-    "table6",
-    "table7",
-    "wins",
-]
 
 # ---------------------------------------------------------------------- RQ2
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from isonomy.cli.tail import _combined, _companions
+from isonomy.counterfactual.views import _combinations, _rules_by_attribute
 
 
 def test_groups_and_companions_of_combinations() -> None:
@@ -10,12 +10,13 @@ def test_groups_and_companions_of_combinations() -> None:
         {"sex": ["f", "m", "f", "m", None], "race": [1, 1, 2, 3, 1], "role": list("whwhw")}
     )
     view = ["sex", "race"]
-    beside = _companions(["role:m:w=h", "role:f:h=w"], view, table)
-    groups, rules = _combined(view, table, {"race": ["1", "2"]}, beside)
+    companions = {"role": {"m": {"w": "h"}, "f": {"h": "w"}}}
+    beside = _rules_by_attribute(companions, view, table)
+    groups, rules = _combinations(view, table, {"race": ["1", "2"]}, beside)
     assert groups == [("f", 1), ("m", 1), ("f", 2)]
     assert rules == {
         "role": {("f", 1): {"h": "w"}, ("m", 1): {"w": "h"}, ("f", 2): {"h": "w"}}
     }  # fmt: skip
-    every, none = _combined(view, table, {}, {"sex": {}, "race": {}})
+    every, none = _combinations(view, table, {}, {"sex": {}, "race": {}})
     assert every is None
     assert none == {}
