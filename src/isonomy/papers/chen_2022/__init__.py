@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from isonomy.papers.chen_2022 import prepare  # noqa: F401 - registers itself
-from isonomy.papers.chen_2022.cases import PERFORMANCE
+from isonomy.papers.chen_2022.cases import BIAS, PERFORMANCE
 from isonomy.papers.chen_2022.reader import read_chen
-from isonomy.papers.chen_2022.tables import BIAS, TABLES, parts_of
+from isonomy.papers.chen_2022.tables import TABLES, parts_of
 from isonomy.papers.paper import PAPERS, Paper
 
 __all__ = ["PAPER"]
