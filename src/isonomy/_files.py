@@ -177,7 +177,7 @@ def _where(connection: Any, rows: str, columns: Sequence[str], condition: str) -
 
 
 def _unreadable(name: str, error: Exception) -> InputError:
-    """Say in one sentence why DuckDB could not read a file."""
+    """Return the one-sentence error for a file that DuckDB cannot read."""
     text = str(error).strip()
     why = text.splitlines()[0].rstrip(".")
     if "not utf-8" in text.lower():

@@ -198,7 +198,7 @@ def group_index(sensitive_features: Any, groups: Sequence[Group], rows: int) -> 
 
 
 def too_many(name: Any, values: int, most: int = MOST_VALUES) -> str:
-    """Say that a column is an identifier rather than a protected attribute."""
+    """Return the message for a column that looks like an identifier, not a protected attribute."""
     return (
         f"A protected attribute must have at most {most:,} values; {name!r} has {values:,}: "
         f"group it first (on the command line --bins {name}=25,40,60)."

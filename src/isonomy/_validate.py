@@ -112,7 +112,7 @@ def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[n
     if bad.any():
         raise InputError(
             f"{name} must be finite numbers; row {int(bad.argmax())} holds "
-            f"{values[bad.argmax()]}: drop or mend such rows."
+            f"{values[bad.argmax()]}: drop or correct such rows."
         )
     if (values < 0).any():
         row = int((values < 0).argmax())

@@ -258,11 +258,11 @@ def _rates_table(found: "Audit", attribute: str, width: int, *, scores: bool) ->
     for _, heading in names:
         table.add_column(heading.replace(" ", between), justify="right", no_wrap=True)
     for group in groups:
-        mine = {r.name: r for r in rates if r.group == group}
+        by_name = {r.name: r for r in rates if r.group == group}
         row = [escape(f"{group} *" if sizes.loc[group, "privileged"] else group)]
         row.append(f"{int(str(sizes.loc[group, 'rows'])):,}")
         for name, _ in names:
-            r = mine[name]
+            r = by_name[name]
             weak = r.reason is not None
             margin = f"[dim]±{max(r.high - r.value, r.value - r.low):.3f}[/dim]"
             unknown = "-" if narrow else "undefined"

@@ -28,37 +28,37 @@ def _plain(text: str) -> str:
 
 
 def _blocks(lines: list[str]) -> Iterator[str | list[str]]:
-    """Give paragraphs as one line each, and the lines of each table as a list."""
+    """Return paragraphs as one line each, and the lines of each table as a list."""
     table: list[str] = []
-    held = ""
+    paragraph = ""
     for line in lines:
         if table or _RULE.match(line):
-            if not table and held:
-                yield held
-                held = ""
+            if not table and paragraph:
+                yield paragraph
+                paragraph = ""
             table.append(line)
             if sum(bool(_RULE.match(row)) for row in table) == 3:
                 yield table
                 table = []
         elif re.fullmatch(r"-{3,}", line):  # what stands above is a heading
-            yield held
-            held = ""
-        elif held and _goes_on(held, line):
-            held = f"{held} {line.strip()}"
+            yield paragraph
+            paragraph = ""
+        elif paragraph and _goes_on(paragraph, line):
+            paragraph = f"{paragraph} {line.strip()}"
         else:
-            if held:
-                yield held
+            if paragraph:
+                yield paragraph
             if not line.strip():
                 yield ""
-            held = line if line.strip() else ""
-    if held:
-        yield held
+            paragraph = line if line.strip() else ""
+    if paragraph:
+        yield paragraph
     yield from table
 
 
-def _goes_on(held: str, line: str) -> bool:
-    depth, before = (len(part) - len(part.lstrip()) for part in (line, held))
-    named = depth == 0 and (" : " in line or " : " in held)
+def _goes_on(paragraph: str, line: str) -> bool:
+    depth, before = (len(part) - len(part.lstrip()) for part in (line, paragraph))
+    named = depth == 0 and (" : " in line or " : " in paragraph)
     return bool(line.strip()) and depth == before and not named and line.lstrip()[:2] != "- "
 
 

@@ -88,7 +88,7 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 
 
 def plain(value: float | None) -> float | None:
-    """Give a number as data can hold it; undefined is None."""
+    """Return a number as data can hold it; undefined is None."""
     return None if value is None or value != value else float(value)
 
 

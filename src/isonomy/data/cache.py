@@ -22,7 +22,7 @@ LAYOUT = 1
 
 
 def cached_table(key: str, stamp: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    """Give a table from the cache; where it is not there, read it and keep it.
+    """Return a table from the cache; where it is not there, read it and keep it.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ def cached_table(key: str, stamp: str, read: Callable[[], pd.DataFrame]) -> pd.D
     if table is not None:
         return table
     table = read()
-    with locked(name) as held:
-        if held:
+    with locked(name) as is_locked:
+        if is_locked:
             if _newest(folder, name) is not None:  # another process was quicker
                 return table
             for damaged in folder.glob(f"{name}-*.parquet"):
                 damaged.unlink(missing_ok=True)
-        with staging(name, sweep=held) as private:
+        with staging(name, sweep=is_locked) as private:
             path = private / "table.parquet"
             _write(table, path)
             folder.mkdir(parents=True, exist_ok=True)

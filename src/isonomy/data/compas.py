@@ -42,7 +42,7 @@ def load_compas(*, filtered: bool = False) -> Dataset:
 
 
 def usual_filter(table: pd.DataFrame) -> "pd.Series[bool]":
-    """Tell which rows of the whole table (``dataset.frame()``) ProPublica's analysis kept.
+    """Return which rows of the whole table (``dataset.frame()``) ProPublica's analysis kept.
 
     Its fourth condition, a known score text, holds for every row that passes the first.
     """

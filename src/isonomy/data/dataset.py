@@ -183,20 +183,20 @@ class Dataset:
         return self.y.isin(self.favorable).to_numpy().astype(np.int8)
 
     def groups(self, attribute: str) -> tuple[Any, ...]:
-        """Give the values of a protected attribute that occur, sorted."""
+        """Return the values of a protected attribute that occur, sorted."""
         return sorted_values(self._attribute(attribute))
 
     def sources_of(self, attribute: str) -> tuple[str, ...]:
-        """Give the columns of ``X`` that a protected attribute is made from."""
+        """Return the columns of ``X`` that a protected attribute is made from."""
         self._attribute(attribute)
         return tuple((self.sources or {})[attribute])
 
     def known(self, attribute: str) -> NDArray[np.bool_]:
-        """Tell which rows have a value of a protected attribute."""
+        """Return which rows have a value of a protected attribute."""
         return self._attribute(attribute).notna().to_numpy()
 
     def s01(self, attribute: str) -> NDArray[np.int8]:
-        """Give a protected attribute as 1 for the privileged group and 0 for everybody else."""
+        """Return a protected attribute as 1 for the privileged group and 0 for everybody else."""
         column = self._attribute(attribute)
         if attribute not in self.privileged:
             raise InputError(
@@ -212,7 +212,7 @@ class Dataset:
         return column.isin(self.privileged[attribute]).to_numpy().astype(np.int8)
 
     def take(self, rows: ArrayLike) -> "Dataset":
-        """Give the dataset of some rows, by position or by a mask.
+        """Return the dataset of some rows, by position or by a mask.
 
         Favourable and privileged values stay declared, even where no chosen row has them.
         """
@@ -227,7 +227,7 @@ class Dataset:
         return part
 
     def frame(self) -> pd.DataFrame:
-        """Give one table: columns of X and aside, derived attributes, the weight and the label.
+        """Return one table: columns of X and aside, derived attributes, the weight and the label.
 
         An attribute that was derived from a column of its own name (an age band from an age)
         appears as ``name (group)``, and the weight of the rows as ``weight (row)`` where a feature
@@ -353,7 +353,7 @@ class Dataset:
         drop : collection of str, optional
             Columns to leave out of ``X``, such as an identifier; they go to ``aside``.
         name : str, optional
-            How messages and reports call the dataset.
+            The name of the dataset in messages and reports.
         info : DatasetInfo, optional
             Source, licence, caveats.
 

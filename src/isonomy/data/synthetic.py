@@ -83,7 +83,7 @@ class BiasedTruth:
         return (1 - p) * self.threshold / 2 + p * (self.threshold + beyond)
 
     def survival(self, t: ArrayLike) -> Any:
-        """Give the probability that the exposure of a row exceeds ``t``."""
+        """Return the probability that the exposure of a row exceeds ``t``."""
         t = np.asarray(t, dtype=float)
         p, u = self.tail_probability, self.threshold
         base = np.maximum(1 + self.tail_shape * (t - u) / self.tail_scale, 0)
@@ -93,7 +93,7 @@ class BiasedTruth:
         return float(value) if value.ndim == 0 else value
 
     def quantile(self, q: ArrayLike) -> Any:
-        """Give the exposure that a share ``q`` of the rows stays below."""
+        """Return the exposure that a share ``q`` of the rows stays below."""
         q = np.asarray(q, dtype=float)
         p, u = self.tail_probability, self.threshold
         above = np.clip((1 - q) / p, 0, 1)
@@ -102,14 +102,14 @@ class BiasedTruth:
         return float(value) if value.ndim == 0 else value
 
     def score(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Give the true probability of the favourable label of rows."""
+        """Return the true probability of the favourable label of rows."""
         sign = np.where(X["group"].to_numpy(dtype=object) == PRIVILEGED, 0.5, -0.5)
         return np.asarray(
             X["merit"].to_numpy(dtype=float) + sign * X["exposure"].to_numpy(dtype=float)
         )
 
     def effect(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Give the true counterfactual effect: the score after flipping the group minus before."""
+        """Return the true counterfactual effect: the score after flipping the group minus before."""
         sign = np.where(X["group"].to_numpy(dtype=object) == PRIVILEGED, -1.0, 1.0)
         return np.asarray(sign * X["exposure"].to_numpy(dtype=float))
 
@@ -119,7 +119,7 @@ class BiasedTruth:
         return self.base_rates[0] + half, self.base_rates[1] - half
 
     def merit_room(self) -> tuple[float, float]:
-        """Give how far the merit may spread around its mean, per group."""
+        """Return how far the merit may spread around its mean, per group."""
         low, high = (min(m, 1 - m) - self.endpoint / 2 for m in self.merit_means())
         return low, high
 
