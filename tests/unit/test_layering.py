@@ -162,3 +162,16 @@ def test_a_private_use_would_be_found() -> None:
     assert (
         private_uses("class A:\n    def f(self, other):\n        other._n + self._n", "a") == set()
     )
+
+
+def test_unit_tests_mirror_the_rooms() -> None:
+    """A test file has the name of the file it tests, and a topic after it where there are several."""
+    tests = Path(__file__).parent
+    rooms = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()}
+    assert rooms == {path.name for path in tests.iterdir() if any(path.glob("test_*.py"))}
+    for room in rooms:
+        inside = {p.stem.lstrip("_") for p in (ROOT / room).glob("*.py")}
+        inside |= {p.name for p in (ROOT / room).iterdir() if p.is_dir()}
+        for path in (tests / room).glob("test_*.py"):
+            tested = path.stem.removeprefix("test_")
+            assert any(tested == n or tested.startswith(f"{n}_") for n in inside), path

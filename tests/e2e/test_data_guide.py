@@ -14,7 +14,7 @@ from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 
 MODULES = [m.name for m in pkgutil.iter_modules(isonomy.data.__path__, "isonomy.data.")]
-GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "1-data.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "1-data.md"
 
 
 @pytest.mark.parametrize("name", ["isonomy.data", *MODULES])
