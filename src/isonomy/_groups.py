@@ -156,15 +156,6 @@ def joint_codes(
     return joint, levels
 
 
-def joint_label(code: int, levels: list[list[Any]]) -> Group:
-    """Return the value of each attribute behind a joint code."""
-    out: list[Any] = []
-    for values in reversed(levels):
-        code, k = divmod(code, len(values))
-        out.append(values[k])
-    return tuple(reversed(out))
-
-
 def cross(
     columns: Mapping[Any, Any], rows: int, *, to: str = "X", most: int | None = None
 ) -> tuple[Codes, tuple[Group, ...]]:
@@ -178,7 +169,9 @@ def cross(
     """
     joint, levels = joint_codes(columns, rows, to=to, most=most)
     occurring = np.flatnonzero(np.bincount(joint, minlength=1))
-    labels = [joint_label(int(code), levels) for code in occurring] if rows else []
+    places = np.unravel_index(occurring, [len(values) for values in levels]) if rows else ()
+    columns_of = ([values[k] for k in at] for values, at in zip(levels, places, strict=False))
+    labels = list(zip(*columns_of, strict=True))
     order = sorted(range(len(labels)), key=lambda k: sort_key(labels[k]))
     rank = np.zeros(int(occurring[-1]) + 1 if len(occurring) else 1, dtype=np.intp)
     rank[occurring[order]] = np.arange(len(order))

@@ -344,36 +344,28 @@ class Counts(CellTensor):
         """Merge shards: cells with the same labels add up."""
         if not isinstance(other, Counts):
             return NotImplemented
-        if self.attributes != other.attributes:
-            raise InputError(
-                f"Counts can be added when their attributes agree; these are "
-                f"{listed(self.attributes)} and {listed(other.attributes)}."
-            )
         if self.weighted != other.weighted:
             raise InputError("Counts can be added when both are weighted or neither is.")
-        if set(self.favorable) != set(other.favorable):
-            raise InputError(
-                f"Counts can be added when their favourable labels agree; these are "
-                f"{listed(self.favorable)} and {listed(other.favorable)}."
-            )
-        for attribute in self.privileged.keys() & other.privileged.keys():
-            mine, theirs = self.privileged[attribute], other.privileged[attribute]
-            if set(mine) != set(theirs):
+        both = self.privileged.keys() & other.privileged.keys()
+        agree = [
+            ("attributes", self.attributes, other.attributes),
+            ("favourable labels", self.favorable, other.favorable),
+            *((f"privileged values of {a}", self.privileged[a], other.privileged[a]) for a in both),
+        ]
+        for what, first, second in agree:
+            if first != second and (what == "attributes" or set(first) != set(second)):
                 raise InputError(
-                    f"Counts can be added when their privileged values agree; those of "
-                    f"{attribute} are {listed(mine)} and {listed(theirs)}."
+                    f"Counts can be added when their {what} agree; these are {listed(first)} and "
+                    f"{listed(second)}."
                 )
         classes = tuple(sorted({*self.classes, *other.classes}, key=sort_key))
         groups = tuple(sorted({*self.groups, *other.groups}, key=sort_key))
         a, b = self._spread(groups, classes), other._spread(groups, classes)
-
-        def add(x: Floats | None, y: Floats | None) -> Floats | None:
-            return None if x is None or y is None else x + y
-
-        n = add(a.n, b.n)
-        assert n is not None
-        merged = {**other.privileged, **self.privileged}
-        return replace(a, n=n, w=add(a.w, b.w), w2=add(a.w2, b.w2), privileged=merged)
+        w = None if a.w is None or b.w is None else a.w + b.w
+        w2 = None if a.w2 is None or b.w2 is None else a.w2 + b.w2
+        return replace(
+            a, n=a.n + b.n, w=w, w2=w2, privileged={**other.privileged, **self.privileged}
+        )
 
     def _spread(self, groups: tuple[tuple[Any, ...], ...], classes: tuple[Any, ...]) -> Self:
         """Lay the cells out over more groups and classes."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from isonomy._validate import MISSING
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
+from isonomy.metrics.individual import benefits, generalized_entropy
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import RATES, divide
 
@@ -42,31 +43,25 @@ def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Compar
     raise InputError(f"compare must be one of {', '.join(COMPARISONS)}; got {chosen!r}.")
 
 
-def _difference(name: str, counts: Counts, compare: Comparison) -> Floats:
+def _sides(name: str, counts: Counts, compare: Comparison) -> tuple[Floats, Floats]:
+    """Return the rates to compare and those they are compared with."""
     rate = RATES[name](counts)
     if compare == "privileged":
-        return np.asarray(rate[..., 0] - rate[..., 1])
-    if compare == "each":
-        against = RATES[name](counts.by_privilege())[..., 1:]
-        return np.asarray(rate[..., ~_mask(counts)] - against)
-    low, high = _extremes(rate)
-    return high - low
+        return rate[..., 0], rate[..., 1]
+    if compare == "max_min":
+        return _extremes(rate)
+    mask = counts.is_privileged()
+    assert mask is not None
+    return rate[..., ~mask], RATES[name](counts.by_privilege())[..., 1:]
+
+
+def _difference(name: str, counts: Counts, compare: Comparison) -> Floats:
+    rate, other = _sides(name, counts, compare)
+    return np.asarray(other - rate if compare == "max_min" else rate - other)
 
 
 def _ratio(name: str, counts: Counts, compare: Comparison) -> Floats:
-    rate = RATES[name](counts)
-    if compare == "privileged":
-        return divide(rate[..., 0], rate[..., 1])
-    if compare == "each":
-        return divide(rate[..., ~_mask(counts)], RATES[name](counts.by_privilege())[..., 1:])
-    low, high = _extremes(rate)
-    return divide(low, high)
-
-
-def _mask(counts: Counts) -> NDArray[np.bool_]:
-    mask = counts.is_privileged()
-    assert mask is not None
-    return mask
+    return divide(*_sides(name, counts, compare))
 
 
 def _extremes(rate: Floats) -> tuple[Floats, Floats]:
@@ -279,14 +274,13 @@ _add(
     reference="Berk et al. 2018, Fairness in Criminal Justice Risk Assessments",
 )  # fmt: skip
 
-for _rate, _short, _text, _tends in (
-    ("false_positive_rate", "FPR", "wrongly given the favourable outcome", "gets"),
-    ("false_negative_rate", "FNR", "wrongly denied the favourable outcome", "suffers"),
-    ("false_discovery_rate", "FDR", "favoured and did not merit it", "gets"),
-    ("false_omission_rate", "FOR", "denied and did merit it", "suffers"),
-    ("precision", "PPV", "favoured and did merit it", "gets"),
+for _rate, _short, _text, _sense in (
+    ("false_positive_rate", "FPR", "wrongly given the favourable outcome", "gets it"),
+    ("false_negative_rate", "FNR", "wrongly denied the favourable outcome", "suffers it"),
+    ("false_discovery_rate", "FDR", "favoured and did not merit it", "gets it"),
+    ("false_omission_rate", "FOR", "denied and did merit it", "suffers it"),
+    ("precision", "PPV", "favoured and did merit it", "gets it"),
 ):
-    _sense = "gets it" if _tends == "gets" else "suffers it"
     _add(
         f"{_rate}_difference", f"{_short} gap", f"{_short}(unprivileged) - {_short}(privileged)",
         [_rate],
@@ -322,18 +316,9 @@ _add(
 # ---------------------------------------------------------------------- inequality between groups
 
 
-def benefits(counts: Counts) -> tuple[Floats, Floats]:
-    """Give, per group, the weight and the total benefit (b = ŷ - y + 1, favourable is 1)."""
-    weight = counts.values
-    fav = counts.is_favorable.astype(np.float64)
-    benefit = fav[None, :] - fav[:, None] + 1.0
-    return weight.sum(axis=(-1, -2)), (weight * benefit).sum(axis=(-1, -2))
-
-
 def _between(counts: Counts, *, alpha: float) -> Floats:
-    from isonomy.metrics.individual import generalized_entropy
-
-    weight, total = benefits(counts)
+    weight = counts.values.sum(axis=(-1, -2))
+    total = (counts.values * benefits(counts)).sum(axis=(-1, -2))
     return generalized_entropy(divide(total, weight), weight, alpha)
 
 

@@ -32,17 +32,18 @@ def generalized_entropy(benefit: Floats, weight: Floats, alpha: float) -> Floats
     return np.asarray(np.where(weight > 0, share * terms, 0.0 * mean).sum(axis=-1))
 
 
+def benefits(counts: Counts) -> Floats:
+    """Return the benefit of each cell, b = ŷ - y + 1 where favourable is 1."""
+    favorable = counts.is_favorable.astype(np.float64)
+    return np.asarray(favorable[None, :] - favorable[:, None] + 1.0)
+
+
 def _entropy(counts: Counts, *, alpha: float) -> Floats:
     """Benefits take three values (0, 1, 2), so the counts know their distribution."""
     matrix = counts.overall()
-    fav = counts.is_favorable.astype(np.float64)
-    benefit = np.broadcast_to(fav[None, :] - fav[:, None] + 1.0, matrix.shape)
+    benefit = np.broadcast_to(benefits(counts), matrix.shape)
     flat = (*matrix.shape[:-2], -1)
     return generalized_entropy(benefit.reshape(flat), matrix.reshape(flat), alpha)
-
-
-def _variation(counts: Counts) -> Floats:
-    return np.sqrt(2.0 * _entropy(counts, alpha=2))
 
 
 def _flip_rate(y_pred: ArrayLike, y_pred_flipped: ArrayLike) -> float:
@@ -227,22 +228,19 @@ _add = partial(add_metric, kind="individual", bounds=(0.0, np.inf))
 SPEICHER = "Speicher et al. 2018, A Unified Approach to Quantifying Algorithmic Unfairness"
 NOBODY = "nobody benefits (every benefit is 0)"
 
+for _name, _label, _alpha, _formula, _more in (
+    ("theil_index", "Theil", 1, "mean of (b/μ) ln(b/μ), b = ŷ - y + 1 with favourable = 1, 0 ln 0 = 0", ()),
+    ("generalized_entropy", "GE(2)", 2, "mean of ((b/μ)² - 1) / 2, b = ŷ - y + 1 with favourable = 1",
+     ("generalized_entropy_index",)),
+):  # fmt: skip
+    _add(
+        _name, _entropy, label=_label, formula=_formula, goal="zero", parameters={"alpha": _alpha},
+        sign="0 when everyone's prediction is equally generous; it does not say who is worse off.",
+        avoid="Do not use it to compare groups: it mixes inequality within and between them.",
+        reference=SPEICHER, aliases=_more, why_undefined=lambda *_, **__: NOBODY,
+    )  # fmt: skip
 _add(
-    "theil_index", _entropy, label="Theil", formula="mean of (b/μ) ln(b/μ), b = ŷ - y + 1 with favourable = 1, 0 ln 0 = 0",
-    goal="zero", parameters={"alpha": 1},
-    sign="0 when everyone's prediction is equally generous; it does not say who is worse off.",
-    avoid="Do not use it to compare groups: it mixes inequality within and between them.",
-    reference=SPEICHER, why_undefined=lambda *_, **__: NOBODY,
-)  # fmt: skip
-_add(
-    "generalized_entropy", _entropy, label="GE(2)", formula="mean of ((b/μ)² - 1) / 2, b = ŷ - y + 1 with favourable = 1",
-    goal="zero", parameters={"alpha": 2},
-    sign="0 when everyone's prediction is equally generous; it does not say who is worse off.",
-    avoid="Do not use it to compare groups: it mixes inequality within and between them.",
-    reference=SPEICHER, aliases=("generalized_entropy_index",), why_undefined=lambda *_, **__: NOBODY,
-)  # fmt: skip
-_add(
-    "coefficient_of_variation", _variation, label="CV", formula="√(2 GE(2)): the standard deviation of b over its mean",
+    "coefficient_of_variation", lambda counts: np.sqrt(2.0 * _entropy(counts, alpha=2)), label="CV", formula="√(2 GE(2)): the standard deviation of b over its mean",
     goal="zero",
     sign="0 when everyone's prediction is equally generous.",
     avoid="Do not report it beside GE(2): it is the same information.",

@@ -14,15 +14,11 @@ Floats = NDArray[np.float64]
 
 ZERO_DIVISION_METRICS: tuple[str, ...] = (
     "accuracy",
-    "favorable_recall(zero_division=0)",
-    "unfavorable_recall(zero_division=0)",
-    "macro_recall(zero_division=0)",
-    "favorable_precision(zero_division=0)",
-    "unfavorable_precision(zero_division=0)",
-    "macro_precision(zero_division=0)",
-    "favorable_f1(zero_division=0)",
-    "unfavorable_f1(zero_division=0)",
-    "macro_f1(zero_division=0)",
+    *(
+        f"{side}_{score}(zero_division=0)"
+        for score in ("recall", "precision", "f1")
+        for side in ("favorable", "unfavorable", "macro")
+    ),
     "mcc(zero_division=0)",
     "roc_auc_of_labels(zero_division=0)",
 )
@@ -75,10 +71,6 @@ def _macro(score: Callable[[Floats], Floats]) -> Callable[..., Floats]:
 def _accuracy(counts: Counts) -> Floats:
     matrix = counts.overall()
     return divide(np.trace(matrix, axis1=-2, axis2=-1), matrix.sum(axis=(-1, -2)))
-
-
-def _error_rate(counts: Counts) -> Floats:
-    return 1.0 - _accuracy(counts)
 
 
 def _balanced_accuracy(counts: Counts) -> Floats:
@@ -142,7 +134,7 @@ def _add(
 IMBALANCE = "Do not use it alone where classes are unbalanced."
 _add("accuracy", "accuracy", "P(ŷ = y)", _accuracy, avoid=IMBALANCE, zero_division=False)
 _add(
-    "error_rate", "error rate", "P(ŷ ≠ y)", _error_rate, avoid=IMBALANCE, goal="min",
+    "error_rate", "error rate", "P(ŷ ≠ y)", lambda counts: 1.0 - _accuracy(counts), avoid=IMBALANCE, goal="min",
     sign="Lower is better.", zero_division=False,
 )  # fmt: skip
 _add(

@@ -7,6 +7,7 @@ histogram of them nearly is, and that is what intervals and out-of-core files us
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -50,14 +51,30 @@ def _prepare(
     return np.isin(labels, list(named)), values, weight
 
 
-def _roc_auc(
-    y_true: ArrayLike, score: ArrayLike, *, favorable: Any, sample_weight: ArrayLike | None
+def _measure(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    *,
+    of: Callable[..., Floats],
+    favorable: Any,
+    sample_weight: ArrayLike | None,
+    **options: Any,
 ) -> float:
+    """Compute a metric of (favourable or not, scores, weights); all but AUC need probabilities."""
     good, values, weight = _prepare(y_true, score, favorable, sample_weight)
+    if of is not _roc_auc and values.size and (values.min() < 0 or values.max() > 1):
+        raise InputError(
+            f"This metric needs probabilities between 0 and 1; scores run from "
+            f"{values.min():g} to {values.max():g}: only roc_auc takes any score."
+        )
+    return float(of(good, values, weight, **options))
+
+
+def _roc_auc(good: NDArray[np.bool_], values: Floats, weight: Floats) -> Floats:
     _, place = np.unique(values, return_inverse=True)
     positive = add_up(place, weight * good)
     negative = add_up(place, weight * ~good, positive.size)
-    return float(_auc(positive, negative))
+    return _auc(positive, negative)
 
 
 def _auc(positive: Floats, negative: Floats) -> Floats:
@@ -67,20 +84,8 @@ def _auc(positive: Floats, negative: Floats) -> Floats:
     return divide(won, positive.sum(axis=-1) * negative.sum(axis=-1))
 
 
-def _probabilities(values: Floats) -> None:
-    if values.size and (values.min() < 0 or values.max() > 1):
-        raise InputError(
-            f"This metric needs probabilities between 0 and 1; scores run from "
-            f"{values.min():g} to {values.max():g}: only roc_auc takes any score."
-        )
-
-
-def _brier(
-    y_true: ArrayLike, score: ArrayLike, *, favorable: Any, sample_weight: ArrayLike | None
-) -> float:
-    good, values, weight = _prepare(y_true, score, favorable, sample_weight)
-    _probabilities(values)
-    return float(np.average((values - good) ** 2, weights=weight))
+def _brier(good: NDArray[np.bool_], values: Floats, weight: Floats) -> Floats:
+    return np.asarray(np.average((values - good) ** 2, weights=weight))
 
 
 def _loss(good: NDArray[np.bool_], values: Floats) -> Floats:
@@ -88,12 +93,8 @@ def _loss(good: NDArray[np.bool_], values: Floats) -> Floats:
     return np.asarray(-np.log(np.clip(np.where(good, values, 1.0 - values), tiny, 1.0 - tiny)))
 
 
-def _log_loss(
-    y_true: ArrayLike, score: ArrayLike, *, favorable: Any, sample_weight: ArrayLike | None
-) -> float:
-    good, values, weight = _prepare(y_true, score, favorable, sample_weight)
-    _probabilities(values)
-    return float(np.average(_loss(good, values), weights=weight))
+def _log_loss(good: NDArray[np.bool_], values: Floats, weight: Floats) -> Floats:
+    return np.asarray(np.average(_loss(good, values), weights=weight))
 
 
 def _equal_mass(mass: Floats, bins: int) -> NDArray[np.intp]:
@@ -103,19 +104,12 @@ def _equal_mass(mass: Floats, bins: int) -> NDArray[np.intp]:
 
 
 def _calibration_error(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    favorable: Any,
-    sample_weight: ArrayLike | None,
-    bins: int,
-) -> float:
-    good, values, weight = _prepare(y_true, score, favorable, sample_weight)
-    _probabilities(values)
+    good: NDArray[np.bool_], values: Floats, weight: Floats, *, bins: int
+) -> Floats:
     _, place = np.unique(values, return_inverse=True)
     binned = _equal_mass(add_up(place, weight), bins)[place]
     gap = add_up(binned, weight * (good - values))
-    return float(np.abs(gap).sum() / weight.sum())
+    return np.asarray(np.abs(gap).sum() / weight.sum())
 
 
 # ---------------------------------------------------------------------- histograms of scores
@@ -255,17 +249,16 @@ class ScoreTable:
         def add(cells: Floats) -> Floats:
             return np.asarray(np.einsum("kg,...gyb->...kyb", into, cells))
 
+        return replace(self._joined(add), groups=groups)
+
+    def _joined(self, add: Callable[[Floats], Floats]) -> Self:
+        """Add cells up; means are weighted."""
         w = add(self.w)
-        held = np.where(w > 0, w, 1.0)
-        return replace(
-            self,
-            n=add(self.n),
-            w=w,
-            mean=add(self.w * self.mean) / held,
-            square=add(self.w * self.square) / held,
-            loss=add(self.w * self.loss) / held,
-            groups=groups,
+        mass = np.where(w > 0, w, 1.0)
+        mean, square, loss = (
+            add(self.w * each) / mass for each in (self.mean, self.square, self.loss)
         )
+        return replace(self, n=add(self.n), w=w, mean=mean, square=square, loss=loss)
 
     def pooled(self) -> Self:
         """Add all groups up into one."""
@@ -277,16 +270,7 @@ class ScoreTable:
             return self
         place = _equal_mass(np.maximum(self.n.sum(axis=(0, 1)), 1e-300), bins)
         into = np.equal(place[:, None], np.arange(bins)).astype(np.float64)
-        w = self.w @ into
-        held = np.where(w > 0, w, 1.0)
-        return replace(
-            self,
-            n=self.n @ into,
-            w=w,
-            mean=(self.w * self.mean) @ into / held,
-            square=(self.w * self.square) @ into / held,
-            loss=(self.w * self.loss) @ into / held,
-        )
+        return self._joined(lambda cells: cells @ into)
 
     def resample(self, n: int, *, random_state: int | np.random.Generator | None = 0) -> Self:
         """Draw bootstrap resamples of the rows; a cell keeps its mean weight and mean score."""
@@ -343,13 +327,14 @@ def _why(y_true: ArrayLike, *_: Any, **__: Any) -> str:
     return f"the labels hold {np.unique(np.asarray(y_true)).size} class(es) and two are needed"
 
 
-def _add(name: str, label: str, formula: str, fn: Callable[..., float], **described: Any) -> None:
+def _add(name: str, label: str, formula: str, of: Callable[..., Floats], **described: Any) -> None:
     described["parameters"] = {
         "favorable": None, "sample_weight": None, **described.get("parameters", {}),
     }  # fmt: skip
     add_metric(
-        name, fn, label=label, formula=formula, needs="scores", why_undefined=_why, **described
-    )
+        name, partial(_measure, of=of), label=label, formula=formula, needs="scores",
+        why_undefined=_why, **described,
+    )  # fmt: skip
 
 
 _add(

@@ -1,5 +1,6 @@
 """How rows become cells: from arrays, frames and lazy engines, in one pass."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,9 @@ from isonomy._groups import (
     MOST_VALUES,
     as_column,
     attribute_columns,
+    cross,
     factorize,
     is_missing,
-    joint_codes,
-    joint_label,
     plain_value,
     sort_key,
     too_many,
@@ -106,27 +106,19 @@ def from_arrays(
     (true_codes, true_found), (pred_codes, pred_found) = coded
     classes, true_place, pred_place = _unify(true_found, pred_found, declared)
 
-    joint, levels = joint_codes(columns, rows)
-    size = int(np.prod([len(found) for found in levels]))
-    c = len(classes)
-    index = (joint * c + true_place[true_codes]) * c + pred_place[pred_codes]
-    shape = (size, c, c)
+    group, groups = cross(columns, rows, to="y_true", most=MOST_VALUES)
+    shape = (len(groups), len(classes), len(classes))
+    index = (group * shape[1] + true_place[true_codes]) * shape[2] + pred_place[pred_codes]
 
     def total(values: Floats | None) -> Floats:
-        return np.bincount(index, values, minlength=size * c * c).reshape(shape).astype(float)
+        return np.bincount(index, values, math.prod(shape)).reshape(shape).astype(float)
 
-    n = total(None)
-    occurs = n.any(axis=(1, 2))
-    labels = [joint_label(int(i), levels) for i in np.flatnonzero(occurs)]
-    order = sorted(range(len(labels)), key=lambda k: sort_key(labels[k]))
-    keep = np.flatnonzero(occurs)[order]
-    groups = tuple(labels[k] for k in order)
     if declared is None:
         _several_groups(tuple(columns), groups)
     return Cells(
-        n=n[keep],
-        w=None if weight is None else total(weight)[keep],
-        w2=None if weight is None else total(weight**2)[keep],
+        n=total(None),
+        w=None if weight is None else total(weight),
+        w2=None if weight is None else total(weight**2),
         attributes=tuple(columns),
         groups=groups,
         classes=classes,

@@ -10,6 +10,12 @@ from isonomy._tables import as_matrix, drop_columns
 from isonomy.mitigators.base import Floats
 
 
+def unit_scale(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return what to shift and divide each column by so that it runs from 0 to 1."""
+    low, high = matrix.min(axis=0), matrix.max(axis=0)
+    return low, np.where(high > low, high - low, 1.0)
+
+
 @dataclass
 class Features:
     """Turns a table into the matrix that a model was fitted on.
@@ -37,8 +43,7 @@ class Features:
         features = cls(who, dropped)
         matrix = features(X)
         if scale:
-            low, high = matrix.min(axis=0), matrix.max(axis=0)
-            span = np.where(high > low, high - low, 1.0)
+            low, span = unit_scale(matrix)
             if (low != 0.0).any() or (span != 1.0).any():
                 features.low, features.span = low, span
                 matrix = (matrix - low) / span

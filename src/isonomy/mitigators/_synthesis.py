@@ -30,32 +30,22 @@ class Kinds:
         self.blocks = [tuple(b) for b in blocks]
         self.numeric = np.array([j for j in range(matrix.shape[1]) if j not in taken], dtype=int)
         self.low, self.high = matrix.min(axis=0), matrix.max(axis=0)
-        self.whole = np.array([_is_whole(matrix[:, j]) for j in range(matrix.shape[1])])
+        self.whole = (matrix == np.rint(matrix)).all(axis=0)
 
     def __repr__(self) -> str:
         return f"Kinds({len(self.numeric)} numeric, {len(self.blocks)} categorical)"
 
 
-def _is_whole(column: Floats) -> bool:
-    # Most columns of fractions show it in their first rows.
-    head = column[:100]
-    return bool((head == np.rint(head)).all() and (column == np.rint(column)).all())
-
-
-def column_kinds(
-    matrix: Floats, blocks: Sequence[tuple[int, ...]] | None, *, infer: bool = True
-) -> Kinds:
-    """Tell numbers from categories.
+def column_kinds(matrix: Floats, blocks: Sequence[tuple[int, ...]] | None) -> Kinds:
+    """Distinguish numbers from categories.
 
     Parameters
     ----------
     matrix : array of float
         The training rows.
     blocks : list of tuple of int, optional
-        The categorical columns where they are known.
-    infer : bool
-        Where they are not: whether 0 / 1 columns are categories, consecutive ones that sum to 1
-        in every row being one of them.
+        The categorical columns where they are known. Else 0 / 1 columns are categories,
+        consecutive ones that sum to 1 in every row being one of them.
 
     Returns
     -------
@@ -68,35 +58,26 @@ def column_kinds(
     >>> column_kinds(table, None).blocks
     [(1, 2), (3,)]
     """
-    if blocks is None:
-        blocks = _infer_blocks(matrix) if infer else []
-    return Kinds(matrix, blocks)
+    return Kinds(matrix, _infer_blocks(matrix) if blocks is None else blocks)
 
 
 def _infer_blocks(matrix: Floats) -> list[tuple[int, ...]]:
     d = matrix.shape[1]
-    head = matrix[:100]
-    binary = ((head == 0) | (head == 1)).all(axis=0)
-    for j in np.flatnonzero(binary):
-        column = matrix[:, j]
-        binary[j] = bool(((column == 0) | (column == 1)).all())
+    binary = ((matrix == 0) | (matrix == 1)).all(axis=0)
     blocks: list[tuple[int, ...]] = []
     at = 0
     while at < d:
-        if not binary[at]:
-            at += 1
-            continue
-        total, end, found = np.zeros(len(matrix)), at, 0
-        while end < d and binary[end]:
+        total, end = matrix[:, at].copy(), at + 1
+        while end < d and binary[at] and binary[end] and total.max() <= 1:
             total += matrix[:, end]
-            if total.max() > 1:
-                break
             end += 1
-            if total.min() == 1 and end - at > 1:
-                found = end
+            if total.min() == 1:
                 break
-        blocks.append(tuple(range(at, found or at + 1)))
-        at = found or at + 1
+        one_hot = total.min() == 1 == total.max()
+        width = end - at if one_hot else 1
+        if binary[at]:
+            blocks.append(tuple(range(at, at + width)))
+        at += width
     return blocks
 
 

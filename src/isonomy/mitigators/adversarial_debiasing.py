@@ -1,6 +1,7 @@
 """Adversarial debiasing (Zhang et al., 2018): a network that an adversary must not see through."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -133,16 +134,7 @@ class AdversarialDebiasing(InProcessor):
         batch = self.batch_size if published else min(self.batch_size, n)
         bits = np.random.SFC64(check_random_state(self.random_state).randint(2**31))
         rng = np.random.Generator(bits)
-        duel = Duel.start(
-            matrix.shape[1],
-            self.n_hidden,
-            batch,
-            rng,
-            alpha=self.adversary_loss_weight,
-            sees_label=self.target == "equalized_odds",
-            joint=not published,
-            rate=self.learning_rate,
-        )
+        duel = Duel(self, matrix.shape[1], batch, rng)
         rows = np.ones((n, matrix.shape[1] + 1), dtype=np.float32)
         rows[:, :-1] = matrix
         truth, group = y.astype(np.float32), s.astype(np.float32)
@@ -188,45 +180,25 @@ class Network:
         return np.asarray(expit(z), dtype=np.float64)
 
 
-@dataclass
 class Duel:
     """Classifier, adversary and both optimisers, with buffers that every step reuses."""
 
-    network: Network
-    adversary: Floats
-    batch: int
-    alpha: float
-    sees_label: bool
-    joint: bool
-    rate: float
-    steps: int = 0
-    buffers: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def start(
-        cls,
-        width: int,
-        hidden: int,
-        batch: int,
-        rng: np.random.Generator,
-        *,
-        alpha: float,
-        sees_label: bool,
-        joint: bool,
-        rate: float,
-    ) -> "Duel":
+    def __init__(
+        self, rule: AdversarialDebiasing, width: int, batch: int, rng: np.random.Generator
+    ) -> None:
         """Draw Glorot's uniform weights and set all intercepts to 0."""
-        parts = (
-            _glorot(rng, width, hidden),
-            np.zeros(hidden),
-            _glorot(rng, hidden, 1),
-            np.zeros(1),
-        )
-        flat = np.concatenate(parts).astype(np.float32)
-        adversary = np.concatenate([[1.0], _glorot(rng, 3, 1), [0.0]])
-        if not sees_label:
-            adversary[2:4] = 0.0
-        return cls(Network(width, hidden, flat), adversary, batch, alpha, sees_label, joint, rate)
+        hidden = rule.n_hidden
+        first, second = _glorot(rng, width, hidden), _glorot(rng, hidden, 1)
+        flat = np.concatenate([first, np.zeros(hidden), second, np.zeros(1)])
+        self.network = Network(width, hidden, flat.astype(np.float32))
+        self.adversary: Floats = np.concatenate([[1.0], _glorot(rng, 3, 1), [0.0]])
+        self.sees_label = rule.target == "equalized_odds"
+        if not self.sees_label:
+            self.adversary[2:4] = 0.0
+        self.alpha, self.rate = rule.adversary_loss_weight, rule.learning_rate
+        self.joint = rule.protocol != "as_published"
+        self.steps = 0
+        self.buffers = self._allocate(batch)
 
     def step(
         self,
@@ -238,7 +210,7 @@ class Duel:
         bits: np.random.BitGenerator,
     ) -> None:
         """Take one step of both players on one batch."""
-        b = self.buffers or self._allocate()
+        b = self.buffers
         np.take(rows, chosen, axis=0, out=b["x"], mode="clip")
         self.draw_dropped(bits)
         weight = None if w is None else w[chosen]
@@ -307,21 +279,22 @@ class Duel:
             [np.sign(c) * float(back @ z), float(pull.sum()), yes, no, float(blame.sum())]
         )
 
+    @cached_property
     def tensors(self) -> list[tuple[Single, Single, Single]]:
-        """Return per weight tensor its place in the step and both players' gradients of it."""
-        b, h, d = self.buffers, self.network.hidden, self.network.width
+        """Per weight tensor its place in the step and both players' gradients of it."""
+        b, h = self.buffers, self.network.hidden
         g, first = b["g"], b["first"].reshape(2, -1)
-        k = d * h
+        k = self.network.width * h
         return [
-            (g[:k], first[0, :k], first[1, :k]),
-            (g[k : k + h], first[0, k:], first[1, k:]),
-            (g[k + h : -1], b["second"][0], b["second"][1]),
-            (g[-1:], b["last"][:1], b["last"][1:]),
+            (g[:k], *first[:, :k]),
+            (g[k : k + h], *first[:, k:]),
+            (g[k + h : -1], *b["second"]),
+            (g[-1:], *b["last"][:, None]),
         ]
 
     def project(self) -> None:
         """Take from the classifier's gradient what helps the adversary, and more by alpha."""
-        tensors = self.buffers["tensors"]
+        tensors = self.tensors
         if self.alpha == 0:
             for place, own, _ in tensors:
                 np.copyto(place, own)
@@ -335,10 +308,10 @@ class Duel:
             np.multiply(other, np.float32(share), out=place)
             np.subtract(own, place, out=place)
 
-    def _allocate(self) -> dict[str, Any]:
-        n, h, d = self.batch, self.network.hidden, self.network.width + 1
+    def _allocate(self, n: int) -> dict[str, Any]:
+        h, d = self.network.hidden, self.network.width + 1
         f, size = np.float32, self.network.flat.size
-        self.buffers = {
+        return {
             "x": np.empty((n, d), f),
             "small": np.empty((n, h), np.int16),
             "words": -(-n * h // 4),
@@ -356,8 +329,6 @@ class Duel:
             "m5": np.zeros(5),
             "v5": np.zeros(5),
         }
-        self.buffers["tensors"] = self.tensors()
-        return self.buffers
 
 
 def _glorot(rng: np.random.Generator, fan_in: int, fan_out: int) -> Floats:

@@ -254,22 +254,15 @@ class EcdFair(WrappedModel):
             random_state=rng,
             **options,
         )
-        best = objective.best()
+        best, first = objective.best(), objective.trials[0]
         self.estimator_ = objective.model(best)
         self.best_ = dict(best.config or {})
         self.value_, self.accuracy_ = best.value, best.accuracy
-        first = objective.trials[0]
         self.reference_value_, self.reference_accuracy_ = first.value, first.accuracy
         self.trials_ = pd.DataFrame(
-            [
-                {
-                    "accuracy": t.accuracy,
-                    "value": t.value,
-                    "accepted": math.isfinite(t.value),
-                    **(t.config or {}),
-                }
-                for t in objective.trials
-            ]
+            {"accuracy": t.accuracy, "value": t.value, "accepted": math.isfinite(t.value)}
+            | (t.config or {})
+            for t in objective.trials
         )
 
     def _check(self) -> None:
@@ -360,28 +353,20 @@ class _Objective:
                 return self.trials[-1]
         model = self._fitted(config)
         right = self._right(model)
-        accuracy = float(
-            right.mean() if self.w is None else np.average(right, weights=self.w[self.held])
-        )
+        accuracy = float(np.average(right, weights=None if self.w is None else self.w[self.held]))
         value = self._tail(model) if accuracy >= self.bar else math.inf
         trial = _Trial(config, accuracy, value)
         self.trials.append(trial)
-        if self._kept is None or (value, -accuracy) < (
-            self._kept[0].value,
-            -self._kept[0].accuracy,
-        ):
+        if self.best() is trial:
             self._kept = trial, model
         if cache is not None:
-            known_value = value if math.isfinite(value) else None
-            cache.put(
-                key,
-                {
-                    "accuracy": accuracy,
-                    "value": known_value,
-                    "behaviour": list(self._behaviour),  # type: ignore[call-overload]
-                    "config": None if config is None else {k: str(v) for k, v in config.items()},
-                },
-            )
+            entry = {
+                "accuracy": accuracy,
+                "value": value if math.isfinite(value) else None,
+                "behaviour": list(self._behaviour),  # type: ignore[call-overload]
+                "config": None if config is None else {k: str(v) for k, v in config.items()},
+            }
+            cache.put(key, entry)
         return trial
 
     def _fitted(self, config: Config | None) -> Any:
@@ -446,11 +431,8 @@ def _sides(rule: EcdFair, X: Any, s: Vector) -> tuple[Attribute, NDArray[np.intp
         )
     names = column_names(X)
     called = [f"column {p}" if names is None else str(names[p]) for p in positions]
-    values = {
-        name: np.asarray(_safe_indexing(X, p, axis=1))
-        for name, p in zip(called, positions, strict=True)
-    }
     where = dict(zip(called, positions, strict=True))
+    values = {name: np.asarray(_safe_indexing(X, p, axis=1)) for name, p in where.items()}
     attribute, codes = Attribute.learn(X, values, columns=where)
     side = np.full(len(attribute.groups), -1)
     for group in range(len(side)):

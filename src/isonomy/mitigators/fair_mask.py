@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from isonomy._tables import as_matrix, like
 from isonomy.errors import NotApplicable
+from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import generator, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
@@ -188,9 +189,7 @@ class FairMask(WrappedModel):
             return others, held
         if self.protocol == "as_published":
             return smote(others, held, rng)
-        low = others.min(axis=0)
-        span = others.max(axis=0) - low
-        span[span == 0] = 1.0
+        low, span = unit_scale(others)
         rows, target = smote((others - low) / span, held, rng)
         return rows * span + low, target
 

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from isonomy._tables import as_matrix, like
 from isonomy._validate import listed, unknown_name
 from isonomy.errors import NotApplicable
+from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators._inputs import find_columns
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import (
@@ -181,11 +182,7 @@ class FairSmote(PreProcessor):
     ) -> tuple[Floats, Rows]:
         """Return the rows followed by the synthetic ones, and the parent of each."""
         published = self.protocol == "as_published"
-        self.kinds_ = column_kinds(
-            matrix,
-            self._declared(X, protected),
-            infer=not published,
-        )
+        self.kinds_ = column_kinds(matrix, self._declared(X, protected))
         classes, groups = int(y.max()) + 1, int(s.max()) + 1
         cell = s * classes + y
         counts = np.bincount(cell, minlength=classes * groups)
@@ -194,7 +191,8 @@ class FairSmote(PreProcessor):
         rng = generator(self.random_state)
         crossover = not published if self.crossover_numeric is None else self.crossover_numeric
         made, parents = [matrix], [np.arange(len(y))]
-        space = matrix if published else _on_one_scale(matrix)
+        low, span = unit_scale(matrix)
+        space = matrix if published else (matrix - low) / span
         for c in np.flatnonzero(counts < most):
             rows = np.flatnonzero(cell == c)
             drawn = rng.integers(0, len(rows), most - len(rows))
@@ -256,14 +254,14 @@ class FairSmote(PreProcessor):
         columns = list(protected)
         usual = model.predict(matrix)
         keep = np.ones(len(y), dtype=bool)
-        if self.protocol == "as_published":
-            swapped = matrix.copy()
-            swapped[:, columns] = 1 - swapped[:, columns]
-            return np.asarray(model.predict(swapped) == usual)
-        groups = getattr(self, "groups_", None)
-        values = group_values(matrix, s, protected, who=self.name, groups=groups)
         swapped = matrix.copy()
-        for other in np.unique(values[~np.isnan(values).any(axis=1)], axis=0):
+        if self.protocol == "as_published":
+            others = [1 - matrix[:, columns]]
+        else:
+            groups = getattr(self, "groups_", None)
+            values = group_values(matrix, s, protected, who=self.name, groups=groups)
+            others = list(np.unique(values[~np.isnan(values).any(axis=1)], axis=0))
+        for other in others:
             swapped[:, columns] = other
             keep &= model.predict(swapped) == usual
         return keep
@@ -278,9 +276,3 @@ class FairSmote(PreProcessor):
                 raise unknown_name("situation_model", self.situation_model, ("same",))
             return self.base_learner()
         return self.situation_model
-
-
-def _on_one_scale(matrix: Floats) -> Floats:
-    low = matrix.min(axis=0)
-    span = matrix.max(axis=0) - low
-    return np.asarray((matrix - low) / np.where(span > 0, span, 1.0))

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from isonomy._tables import as_matrix, like
 from isonomy.errors import InputError
+from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
@@ -103,36 +104,31 @@ class LearningFairRepresentations(PreProcessor):
     max_iter: int = 300
 
     def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
-        """Learn prototypes and give the rows as mixtures of them."""
+        """Learn prototypes and return the rows as mixtures of them."""
         if self.k < 2:
             raise InputError(f"k must be at least 2 prototypes; got {self.k}.")
         matrix = as_matrix(X, who=self.name)
         published = self.protocol == "as_published"
         d = matrix.shape[1]
-        self._low, self._span = np.zeros(d), np.ones(d)
-        if not published:
-            self._low = matrix.min(axis=0)
-            self._span = np.ptp(matrix, axis=0)
-            self._span[self._span == 0] = 1.0
-        scaled = (matrix - self._low) / self._span if not published else matrix
+        self._low, self._span = (np.zeros(d), np.ones(d)) if published else unit_scale(matrix)
+        scaled = (matrix - self._low) / self._span
         terms = (self.k, self.Ax, self.Ay, self.Az)
         # At the kink of the parity term L-BFGS-B stops at 0.56 on Adult; rounded off, at 0.43.
-        loss = (
-            objective(scaled, y, s, *terms)
-            if published
-            else objective(scaled, y, s, *terms, w, smooth=1e-3)
-        )
+        weight, smooth = (None, 0.0) if published else (w, 1e-3)
+        loss = objective(scaled, y, s, *terms, weight, smooth)
         start = self._start(scaled, published)
-        stop = None
-        if published:
-            # The budget of 5,000 went to forward differences: one gradient cost len(start) + 1.
-            budget = 5000 / (len(start) + 1)
+        # The budget of 5,000 went to forward differences: one gradient cost len(start) + 1.
+        budget = 5000 / (len(start) + 1) if published else np.inf
+        self.evaluations_ = 0
 
-            def stop(intermediate_result: Any) -> None:
-                if counted.calls > budget:
-                    raise StopIteration
+        def counted(parameters: Floats) -> tuple[float, Floats]:
+            self.evaluations_ += 1
+            return loss(parameters)
 
-        counted = _Counted(loss)
+        def stop(intermediate_result: Any) -> None:
+            if self.evaluations_ > budget:
+                raise StopIteration
+
         # Hundreds of products with five rows: threads would spend their time waiting for another.
         with threadpool_limits(1, user_api="blas"):
             found = minimize(
@@ -148,7 +144,6 @@ class LearningFairRepresentations(PreProcessor):
         self._scaled_prototypes = found.x[self.k :].reshape(self.k, d)
         self.prototypes_ = self._scaled_prototypes * self._span + self._low
         self.objective_ = float(found.fun)
-        self.evaluations_ = counted.calls
         return self.transform(X), y, s, w
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
@@ -166,18 +161,6 @@ class LearningFairRepresentations(PreProcessor):
         # Equal rows would stay equal for ever: a little noise tells them apart.
         prototypes = scaled[rows] + rng.normal(0, 0.01, (self.k, d))
         return np.concatenate([np.linspace(0.4, 0.6, self.k), prototypes.ravel()])
-
-
-class _Counted:
-    """Counts the evaluations of a function."""
-
-    def __init__(self, function: Callable[[Floats], tuple[float, Floats]]) -> None:
-        self.function = function
-        self.calls = 0
-
-    def __call__(self, parameters: Floats) -> tuple[float, Floats]:
-        self.calls += 1
-        return self.function(parameters)
 
 
 def _distances(cross: Floats, norms: Floats, prototypes: Floats) -> Floats:

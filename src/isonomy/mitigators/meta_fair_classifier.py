@@ -140,7 +140,8 @@ class MetaFairClassifier(InProcessor):
         self.gaussian_ = Gaussian.learn(matrix, y, s, w, drop=published)
         cells = np.bincount(2 * y + s, w, 4)
         self._shares = cells / cells.sum()
-        needed = {"fpr": cells[:2], "tpr": cells[2:]}.get(self.constraint, cells[:2] + cells[2:])
+        fractional = self.constraint in FRACTIONAL
+        needed = cells[:2] + cells[2:] if fractional else self._counted(cells)
         if not needed.all():
             raise NotApplicable(
                 f"{self.name} needs rows of every group to hold their {self.constraint} equal; a "
@@ -154,7 +155,6 @@ class MetaFairClassifier(InProcessor):
         else:
             low = np.append(np.arange(STEP, self.tau, STEP), self.tau)
             high = low / self.tau
-        fractional = self.constraint in FRACTIONAL
         if published:
             points = self.gaussian_.draw(rng, len(low) * 20)
             drawn, held = self._terms(points)
@@ -198,16 +198,16 @@ class MetaFairClassifier(InProcessor):
     def _terms(self, matrix: Floats) -> tuple[Floats, Floats]:
         """Return the unconstrained rule, and per group the rate's numerator and denominator."""
         p = self.gaussian_.posterior(matrix, plain=self.protocol == "as_published")
-        groups = p[:, :2] + p[:, 2:]
-        # What the rate counts, and what it divides by where that does not depend on the rule.
-        number, share = {
-            "fdr": (p[:, :2], np.ones(2)),
-            "ppr": (p[:, 2:], np.ones(2)),
-            "sr": (groups, self._shares[:2] + self._shares[2:]),
-            "fpr": (p[:, :2], self._shares[:2]),
-            "tpr": (p[:, 2:], self._shares[2:]),
-        }[self.constraint]
-        return p[:, 2] + p[:, 3] - 0.5, np.hstack([number / share, groups])
+        # What the rate divides by is known where it does not depend on the rule.
+        share = 1.0 if self.constraint in FRACTIONAL else self._counted(self._shares)
+        terms = np.hstack([self._counted(p.T).T / share, p[:, :2] + p[:, 2:]])
+        return p[:, 2] + p[:, 3] - 0.5, terms
+
+    def _counted(self, cells: Floats) -> Floats:
+        """Return, per group, what the rate counts of the four cells: a label, or both."""
+        if self.constraint == "sr":
+            return cells[:2] + cells[2:]
+        return cells[2:] if self.constraint in ("ppr", "tpr") else cells[:2]
 
     def _best(
         self, base: Floats, terms: Floats, rules: Floats, cell: Vector, w: Weights
@@ -219,14 +219,11 @@ class MetaFairClassifier(InProcessor):
         taken = member @ yes
         total = member.sum(axis=1)[:, None]
         right = taken[2:].sum(axis=0) + (total[:2] - taken[:2]).sum(axis=0)
-        top, bottom = {
-            "fdr": (taken[:2], taken[:2] + taken[2:]),
-            "ppr": (taken[2:], taken[:2] + taken[2:]),
-            "sr": (taken[:2] + taken[2:], total[:2] + total[2:]),
-            "fpr": (taken[:2], total[:2]),
-            "tpr": (taken[2:], total[2:]),
-        }[self.constraint]
-        rate = np.divide(top, bottom, out=np.zeros_like(taken[:2]), where=bottom > 0)
+        fractional = self.constraint in FRACTIONAL
+        bottom = taken[:2] + taken[2:] if fractional else self._counted(total)
+        rate = np.divide(
+            self._counted(taken), bottom, out=np.zeros_like(taken[:2]), where=bottom > 0
+        )
         most = rate.max(axis=0)
         # A group without a single one counts as a ratio of 0, here as in the reference.
         ratio = np.divide(rate.min(axis=0), most, out=np.zeros_like(most), where=most > 0)

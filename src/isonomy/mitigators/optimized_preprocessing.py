@@ -1,6 +1,7 @@
 """Optimized pre-processing (Calmon et al., 2017): the least change that brings parity."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 
-from isonomy._tables import column_names, set_columns, take_columns
+from isonomy._tables import column_names, get_column, set_columns
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._distortion import ADULT, COMPAS, GERMAN, Costs, Distortion
@@ -156,17 +157,14 @@ class OptimizedPreprocessing(PreProcessor):
             raise InputError("optimized_preprocessing needs a coarse column besides the protected.")
         return found
 
-    def _names(self) -> list[str]:
-        return [str(name) for name in self._column_names]
-
     def _learn_levels(self, X: Any) -> list[Vector]:
         """Return each column's values numbers, by its cost table where it has one."""
         known = column_names(X)
-        self._column_names = [j if known is None else known[j] for j in self.coarse_columns_]
+        self._names = [str(j if known is None else known[j]) for j in self.coarse_columns_]
         tables = self.distortion.columns if isinstance(self.distortion, Distortion) else {}
         self.levels_, codes = [], []
-        for position, name in zip(self.coarse_columns_, self._names(), strict=True):
-            values = _values(X, position)
+        for position, name in zip(self.coarse_columns_, self._names, strict=True):
+            values = np.asarray(get_column(X, position))
             if name in tables:
                 levels = list(tables[name].levels)
                 found = pd.Index(levels).get_indexer(pd.Index(values))
@@ -203,7 +201,7 @@ class OptimizedPreprocessing(PreProcessor):
         sizes = [len(levels) for levels in self.levels_]
         where = np.unravel_index(np.arange(2 * int(np.prod(sizes))), (*sizes, 2))
         if self.distortion is not None and not isinstance(self.distortion, Distortion):
-            names = [*self._names(), "label"]
+            names = [*self._names, "label"]
             values = [np.asarray(v)[c] for v, c in zip(self.levels_, where, strict=False)]
             values.append(where[-1])
             old = {n: v[:, None] for n, v in zip(names, values, strict=True)}
@@ -212,12 +210,9 @@ class OptimizedPreprocessing(PreProcessor):
         spec = self.distortion or Distortion()
         if spec.combine not in ("sum", "max"):
             raise InputError(f"combine must be 'sum' or 'max'; got {spec.combine!r}.")
-        tables = [np.asarray(spec.label, dtype=np.float64)]
-        codes = [where[-1]]
-        for name, levels, code in zip(self._names(), self.levels_, where, strict=False):
-            tables.append(_table(spec, name, levels))
-            codes.append(code)
-        costs = [t[c[:, None], c[None, :]] for t, c in zip(tables, codes, strict=True)]
+        tables = [np.asarray(spec.label), *map(partial(_table, spec), self._names, self.levels_)]
+        codes = [where[-1], *where[:-1]]
+        costs = [t[np.ix_(c, c)] for t, c in zip(tables, codes, strict=True)]
         return np.asarray((np.sum if spec.combine == "sum" else np.max)(costs, axis=0))
 
     def _write(self, X: Any, features: list[Vector]) -> Any:
@@ -245,13 +240,6 @@ class OptimizedPreprocessing(PreProcessor):
             make_column_transformer((one_hot, coarse), remainder="passthrough"),
             LogisticRegression(max_iter=1000),
         )
-
-
-def _values(X: Any, position: int) -> NDArray[Any]:
-    column = take_columns(X, [position])
-    if isinstance(column, pd.DataFrame):
-        return column.iloc[:, 0].to_numpy()
-    return np.asarray(column)[:, 0]
 
 
 def _table(spec: Distortion, name: str, levels: list[Any]) -> Floats:
@@ -337,7 +325,6 @@ def optimal_mapping(
             f"optimized_preprocessing would need {n:,} variables (at most {MOST_VARIABLES:,}): "
             f"name fewer or coarser columns, or forbid more changes with a 0 in dlist."
         )
-    blocks: list[tuple[Any, Any, Any, Any]] = []  # rows, columns, values, right-hand side
     variable = np.arange(n)
     mass = price[row]
     # Half the L1 distance of two distributions is what the new one lacks, summed.
@@ -345,42 +332,40 @@ def optimal_mapping(
     slot = np.full(cells, -1)
     slot[filled] = np.arange(len(filled))
     hit = slot[target] >= 0
-    blocks.append(
-        (
-            np.concatenate([slot[target[hit]], np.arange(len(filled))]),
-            np.concatenate([variable[hit], n + np.arange(len(filled))]),
-            np.concatenate([-mass[hit], -np.ones(len(filled))]),
-            -joint[filled],
-        )
+    places, bounds = [], []
+
+    def require(rows: Vector, columns: Vector, values: Floats, bound: Floats) -> None:
+        """Add inequalities: the rows times the variables must not exceed the bound."""
+        shape = (len(bound), n + len(filled))
+        places.append(sparse.csr_array((values, (rows, columns)), shape=shape))
+        bounds.append(bound)
+
+    require(
+        np.concatenate([slot[target[hit]], np.arange(len(filled))]),
+        np.concatenate([variable[hit], n + np.arange(len(filled))]),
+        np.concatenate([-mass[hit], -np.ones(len(filled))]),
+        -joint[filled],
     )
     for c, share in zip(clist, dlist, strict=True):
         if share <= 0:
             continue
         far = distortion[cell[row], target] >= c
-        blocks.append(
-            (
-                slot[cell[row[far]]],
-                variable[far],
-                mass[far] / joint[cell[row[far]]],
-                np.full(len(filled), share),
-            )
-        )
+        old = cell[row[far]]
+        require(slot[old], variable[far], mass[far] / joint[old], np.full(len(filled), share))
     first, second = np.triu_indices(groups, 1)
     good = target % 2 == 1
-    rate = mass[good] / p.sum(axis=1)[group[row[good]]]
+    owner = group[row[good]]
+    rate = mass[good] / p.sum(axis=1)[owner]
+    pair, member = np.nonzero((first[:, None] == owner) | (second[:, None] == owner))
     for sign in (1.0, -1.0):
-        owner = group[row[good]]
-        pair, member = np.nonzero((first[:, None] == owner) | (second[:, None] == owner))
         side = np.where(owner[member] == first[pair], sign, -sign)
-        blocks.append(
-            (pair, variable[good][member], side * rate[member], np.full(len(first), epsilon))
-        )
-    upper, bound = _stack(blocks, n + len(filled))
+        values = side * rate[member]
+        require(pair, variable[good][member], values, np.full(len(first), epsilon))
     total = sparse.csr_array((np.ones(n), (row, variable)), shape=(len(cell), n + len(filled)))
     solved = linprog(  # type: ignore[call-overload]  # the stubs know dense matrices only
         np.concatenate([np.zeros(n), np.ones(len(filled))]),
-        A_ub=upper,
-        b_ub=bound,
+        A_ub=sparse.vstack(places, format="csr"),
+        b_ub=np.concatenate(bounds),
         A_eq=total,
         b_eq=np.ones(len(cell)),
         bounds=(0, None),
@@ -400,13 +385,3 @@ def optimal_mapping(
     mapping[group[row], cell[row], target] = np.where(solved.x[:n] < 1e-8, 0.0, solved.x[:n])
     mapping /= mapping.sum(axis=2, keepdims=True)
     return mapping, float(solved.fun)
-
-
-def _stack(blocks: list[tuple[Any, Any, Any, Any]], width: int) -> tuple[Any, Floats]:
-    """Put blocks of inequalities under one another."""
-    height = np.cumsum([0, *(len(b[3]) for b in blocks)])
-    rows = np.concatenate([b[0] + h for b, h in zip(blocks, height[:-1], strict=True)])
-    columns = np.concatenate([b[1] for b in blocks])
-    values = np.concatenate([b[2] for b in blocks])
-    matrix = sparse.csr_array((values, (rows, columns)), shape=(int(height[-1]), width))
-    return matrix, np.concatenate([b[3] for b in blocks])

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, sparse
 from scipy.special import expit
 
@@ -205,30 +204,25 @@ class Objective:
         self.size = np.bincount(self.s, self.w, self.groups)
         self.first = np.searchsorted(self.s, np.arange(self.groups))
         self.width = matrix.shape[1] + 1
-        self.rows = _with_constant(matrix, order)
-        self.compressed = bool(sparse.issparse(self.rows))
+        rows: Any = np.column_stack([matrix[order], np.ones(len(order))])
+        self.compressed = np.count_nonzero(matrix) <= SPARSE_BELOW * matrix.size
         if self.compressed:
-            self._block = sparse.csr_array(
-                (
-                    self.rows.data,
-                    self.rows.indices
-                    + np.repeat((self.s * self.width).astype(np.int32), np.diff(self.rows.indptr)),
-                    self.rows.indptr,
-                ),
-                shape=(len(self.s), self.groups * self.width),
-            )
+            rows = sparse.csr_array(rows)
+        ends = [*self.first[1:], len(order)]
+        self.parts = [slice(*pair) for pair in zip(self.first, ends, strict=True)]
+        self.rows = [rows[part] for part in self.parts]
+        if self.compressed:
+            self._block = sparse.block_diag(self.rows, format="csr")
             self._back = self._block.T
         self._at: Floats | None = None
 
     def start(self) -> Floats:
         """Return the coefficients of one plain logistic regression per group."""
         table = np.zeros((self.groups, self.width))
-        ends = [*self.first[1:], len(self.s)]
-        for g, (first, end) in enumerate(zip(self.first, ends, strict=True)):
-            mine = slice(first, end)
-            if np.ptp(self.y[mine]) > 0.0:  # else one label only, and nothing to fit
-                weight = None if self.w is None else self.w[mine]
-                table[g] = fit_plain(self.rows[mine], self.y[mine], weight)
+        for g, part in enumerate(self.parts):
+            if np.ptp(self.y[part]) > 0.0:  # else one label only, and nothing to fit
+                weight = None if self.w is None else self.w[part]
+                table[g] = fit_plain(self.rows[g], self.y[part], weight)
         return table.ravel()
 
     def value(self, flat: Floats) -> float:
@@ -284,18 +278,13 @@ class Objective:
         if self.compressed:
             return self._block @ flat
         table = flat.reshape(self.groups, -1)
-        return np.concatenate(
-            [part @ row for part, row in zip(self._parts(self.rows), table, strict=True)]
-        )
+        return np.concatenate([own @ row for own, row in zip(self.rows, table, strict=True)])
 
     def _pull_back(self, values: Floats) -> Floats:
         if self.compressed:
             return self._back @ values
-        pairs = zip(self._parts(self.rows), self._parts(values), strict=True)
-        return np.concatenate([part.T @ own for part, own in pairs])
-
-    def _parts(self, values: Floats) -> list[Floats]:
-        return np.split(values, self.first[1:])
+        pairs = zip(self.rows, self.parts, strict=True)
+        return np.concatenate([own.T @ values[part] for own, part in pairs])
 
 
 def fit_plain(rows: Any, y: Floats, w: Weights) -> Floats:
@@ -329,21 +318,3 @@ def fit_plain(rows: Any, y: Floats, w: Weights) -> Floats:
 def _entropy(share: Any) -> Any:
     """Return the entropy in nats of an event that is neither certain nor impossible."""
     return -share * np.log(share) - (1.0 - share) * np.log(1.0 - share)
-
-
-def _with_constant(matrix: Floats, order: NDArray[np.intp]) -> Any:
-    """Sort the rows and append a constant, in compressed rows where most entries are 0."""
-    n, d = matrix.shape
-    filled = matrix != 0.0
-    counts = np.count_nonzero(filled, axis=1)
-    if counts.sum() > SPARSE_BELOW * matrix.size:
-        return np.column_stack([matrix[order], np.ones(n)])
-    where = np.flatnonzero(filled)
-    line = np.repeat(np.arange(n), counts)
-    place = np.arange(len(where)) + line  # each row before has added one constant
-    ends = np.cumsum(counts + 1)
-    values, columns = np.ones(ends[-1]), np.full(ends[-1], d, dtype=np.int32)
-    values[place] = matrix.ravel()[where]
-    columns[place] = where - line * d
-    starts = np.concatenate([[0], ends]).astype(np.int32 if ends[-1] < 2**31 else np.int64)
-    return sparse.csr_array((values, columns, starts), shape=(n, d + 1))[order]

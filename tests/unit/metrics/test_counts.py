@@ -342,7 +342,7 @@ def test_shards_that_disagree_on_privilege_are_refused() -> None:
     one, two = (
         Counts.from_labels(*rows, sensitive_features=["a", "b"], privileged=p) for p in "ab"
     )
-    with pytest.raises(InputError, match="privileged values agree; those of group are 'a' and 'b'"):
+    with pytest.raises(InputError, match="privileged values of group agree; these are 'a' and 'b'"):
         one + two
     none = Counts.from_labels(*rows, sensitive_features=["a", "b"])
     assert (none + two).privileged == (two + none).privileged == {"group": ("b",)}

@@ -16,10 +16,16 @@ N, D, H = 16, 3, 5
 def duel(*, joint: bool = False, sees_label: bool = True, alpha: float = 0.1) -> tuple[Duel, Any]:
     """A small pair of players in mid-game, with a batch of rows and some units dropped."""
     rng = np.random.Generator(np.random.SFC64(1))
-    made = Duel.start(D, H, N, rng, alpha=alpha, sees_label=sees_label, joint=joint, rate=0.001)
+    method = AdversarialDebiasing(
+        n_hidden=H,
+        adversary_loss_weight=alpha,
+        target="equalized_odds" if sees_label else "statistical_parity",
+        protocol="corrected" if joint else "as_published",
+    )
+    made = Duel(method, D, N, rng)
     made.network.flat += rng.normal(0, 0.3, made.network.flat.size).astype(np.float32)
     made.adversary += rng.normal(0, 0.5, 5) * [1, 1, sees_label, sees_label, 1]
-    b = made._allocate()
+    b = made.buffers
     b["x"][:] = np.column_stack([rng.normal(size=(N, D)), np.ones(N)])
     b["off"][:] = -rng.integers(0, 2, (N, H))
     y, s = (rng.integers(0, 2, N).astype(np.float32) for _ in range(2))
@@ -53,7 +59,7 @@ def test_gradients_of_both_players_are_derivatives_of_their_losses(sees_label: b
     theta, adversary = made.network.flat.astype(float), made.adversary.copy()
     _, _, y, s, w = batch
     own_adversary = made.gradients(y.astype(np.float32), s.astype(np.float32), w)
-    tensors = made.tensors()
+    tensors = made.tensors
     own = np.concatenate([t[1] for t in tensors])
     other = np.concatenate([t[2] for t in tensors])
     np.testing.assert_allclose(
@@ -75,7 +81,7 @@ def test_projection_leaves_nothing_along_the_adversary_but_alpha(joint: bool) ->
     made, (_, _, y, s, w) = duel(joint=joint, alpha=0.3)
     made.gradients(y.astype(np.float32), s.astype(np.float32), w)
     made.project()
-    step, own, other = ([t[k].astype(float) for t in made.tensors()] for k in range(3))
+    step, own, other = ([t[k].astype(float) for t in made.tensors] for k in range(3))
     if joint:
         step, own, other = ([np.concatenate(v)] for v in (step, own, other))
     for g, before, h in zip(step, own, other, strict=True):
