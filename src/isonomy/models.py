@@ -214,7 +214,7 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
 
 
 def weight_keyword(estimator: BaseEstimator) -> str | None:
-    """Name the fit argument that takes the weights, or give None where there is none.
+    """Name the fit argument that takes the weights, or return None where there is none.
 
     Examples
     --------
@@ -301,26 +301,19 @@ def _fit(
     keyword = weight_keyword(model)
     if keyword is None:
         raise NotApplicable(
-            f"{_title(model)} takes no sample_weight, which this method needs; choose a learner "
-            f'that does, for instance make_model("knn") for neighbours.'
+            f"{type(_innermost(model)).__name__} takes no sample_weight, which this method needs; "
+            f'choose a learner that does, for instance make_model("knn") for neighbours.'
         )
-    if isinstance(model, CalibratedClassifierCV) and isinstance(model.estimator, Pipeline):
-        return _fit_routed(model, X, y, sample_weight)
-    # With routing switched on a pipeline refuses step__argument and wants requests instead.
-    with config_context(enable_metadata_routing=False):
+    # A calibrated pipeline hands weights to the model inside only by routing; with routing any
+    # other pipeline refuses step__argument and wants requests instead.
+    routed = isinstance(model, CalibratedClassifierCV) and isinstance(model.estimator, Pipeline)
+    with config_context(enable_metadata_routing=routed):
+        if routed:
+            for part in model.estimator.get_params(deep=True).values():
+                if hasattr(part, "set_fit_request") and has_fit_parameter(part, "sample_weight"):
+                    part.set_fit_request(sample_weight=False)
+            _innermost(model).set_fit_request(sample_weight=True)
         return model.fit(X, y, **{keyword: sample_weight})
-
-
-def _fit_routed(
-    model: CalibratedClassifierCV, X: Any, y: Any, sample_weight: NDArray[np.float64]
-) -> BaseEstimator:
-    """Fit a calibrated pipeline; only by routing do the weights come to the model inside."""
-    with config_context(enable_metadata_routing=True):
-        for part in model.estimator.get_params(deep=True).values():
-            if hasattr(part, "set_fit_request") and has_fit_parameter(part, "sample_weight"):
-                part.set_fit_request(sample_weight=False)
-        _innermost(model).set_fit_request(sample_weight=True)
-        return model.fit(X, y, sample_weight=sample_weight)
 
 
 def with_scores(estimator: BaseEstimator) -> BaseEstimator:
@@ -345,7 +338,3 @@ def _innermost(estimator: BaseEstimator) -> Any:
     ):
         return _innermost(estimator.estimator)
     return estimator
-
-
-def _title(estimator: BaseEstimator) -> str:
-    return type(_innermost(estimator)).__name__

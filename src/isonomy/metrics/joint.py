@@ -144,14 +144,11 @@ class JointCounts(CellTensor):
                         f"Repeats must agree in their {name}; got {listed(getattr(first, name))} "
                         f"and {listed(getattr(other, name))}."
                     )
-
-        piled: dict[str, Any] = {
-            name: None
-            if getattr(first, name) is None
-            else np.stack([getattr(r, name) for r in repeats])
-            for name in ("n", "w", "w2")
+        weights = ("n",) if first.w is None else ("n", "w", "w2")
+        stacked: dict[str, Any] = {
+            name: np.stack([getattr(r, name) for r in repeats]) for name in weights
         }
-        return replace(first, **piled)
+        return replace(first, **stacked)
 
     def with_groups(self, groups: Sequence[tuple[Any, ...]]) -> Self:
         """Lay the cells out over more groups: those that did not occur are empty."""

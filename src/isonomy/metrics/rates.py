@@ -100,62 +100,54 @@ class Rate:
 RATES: Registry[Rate] = Registry("rate")
 
 
-def _add(
-    name: str,
-    label: str,
-    formula: str,
-    of: str,
-    top: Callable[[Mask, Mask, Mask], Mask],
-    bottom: Callable[[Mask, Mask, Mask], Mask],
-) -> None:
-    RATES.add(name, Rate(name, label, formula, of, top, bottom))
-
-
 def _every(t: Mask, p: Mask, e: Mask) -> Mask:
     return np.ones_like(e)
 
 
 # t: label is favourable, p: prediction is favourable, e: prediction equals label
-_add(
-    "selection_rate", "selected", "P(ŷ = fav)", "rows", lambda t, p, e: p, _every
-)  # fmt: skip
-_add("base_rate", "base rate", "P(y = fav)", "rows", lambda t, p, e: t, _every)
-_add("accuracy", "accuracy", "P(ŷ = y)", "rows", lambda t, p, e: e, _every)
-_add("error_rate", "error rate", "P(ŷ ≠ y)", "rows", lambda t, p, e: ~e, _every)
-_add(
-    "true_positive_rate", "TPR", "P(ŷ = fav | y = fav)", "rows with a favourable label",
-    lambda t, p, e: t & p, lambda t, p, e: t,
-)  # fmt: skip
-_add(
-    "false_negative_rate", "FNR", "P(ŷ = unfav | y = fav)", "rows with a favourable label",
-    lambda t, p, e: t & ~p, lambda t, p, e: t,
-)  # fmt: skip
-_add(
-    "false_positive_rate", "FPR", "P(ŷ = fav | y = unfav)", "rows with an unfavourable label",
-    lambda t, p, e: ~t & p, lambda t, p, e: ~t,
-)  # fmt: skip
-_add(
-    "true_negative_rate", "TNR", "P(ŷ = unfav | y = unfav)", "rows with an unfavourable label",
-    lambda t, p, e: ~t & ~p, lambda t, p, e: ~t,
-)  # fmt: skip
-_add(
-    "precision", "precision", "P(y = fav | ŷ = fav)", "rows with a favourable prediction",
-    lambda t, p, e: t & p, lambda t, p, e: p,
-)  # fmt: skip
-_add(
-    "false_discovery_rate", "FDR", "P(y = unfav | ŷ = fav)", "rows with a favourable prediction",
-    lambda t, p, e: ~t & p, lambda t, p, e: p,
-)  # fmt: skip
-_add(
-    "false_omission_rate", "FOR", "P(y = fav | ŷ = unfav)", "rows with an unfavourable prediction",
-    lambda t, p, e: t & ~p, lambda t, p, e: ~p,
-)  # fmt: skip
-_add(
-    "negative_predictive_value", "NPV", "P(y = unfav | ŷ = unfav)",
-    "rows with an unfavourable prediction",
-    lambda t, p, e: ~t & ~p, lambda t, p, e: ~p,
-)  # fmt: skip
-_add(
-    "false_negatives_per_false_positive", "FN / FP", "FN / FP", "false positives",
-    lambda t, p, e: t & ~p, lambda t, p, e: ~t & p,
-)  # fmt: skip
+for _rate in (
+    Rate(
+        "selection_rate", "selected", "P(ŷ = fav)", "rows", lambda t, p, e: p, _every
+    ),
+    Rate("base_rate", "base rate", "P(y = fav)", "rows", lambda t, p, e: t, _every),
+    Rate("accuracy", "accuracy", "P(ŷ = y)", "rows", lambda t, p, e: e, _every),
+    Rate("error_rate", "error rate", "P(ŷ ≠ y)", "rows", lambda t, p, e: ~e, _every),
+    Rate(
+        "true_positive_rate", "TPR", "P(ŷ = fav | y = fav)", "rows with a favourable label",
+        lambda t, p, e: t & p, lambda t, p, e: t,
+    ),
+    Rate(
+        "false_negative_rate", "FNR", "P(ŷ = unfav | y = fav)", "rows with a favourable label",
+        lambda t, p, e: t & ~p, lambda t, p, e: t,
+    ),
+    Rate(
+        "false_positive_rate", "FPR", "P(ŷ = fav | y = unfav)", "rows with an unfavourable label",
+        lambda t, p, e: ~t & p, lambda t, p, e: ~t,
+    ),
+    Rate(
+        "true_negative_rate", "TNR", "P(ŷ = unfav | y = unfav)", "rows with an unfavourable label",
+        lambda t, p, e: ~t & ~p, lambda t, p, e: ~t,
+    ),
+    Rate(
+        "precision", "precision", "P(y = fav | ŷ = fav)", "rows with a favourable prediction",
+        lambda t, p, e: t & p, lambda t, p, e: p,
+    ),
+    Rate(
+        "false_discovery_rate", "FDR", "P(y = unfav | ŷ = fav)", "rows with a favourable prediction",
+        lambda t, p, e: ~t & p, lambda t, p, e: p,
+    ),
+    Rate(
+        "false_omission_rate", "FOR", "P(y = fav | ŷ = unfav)", "rows with an unfavourable prediction",
+        lambda t, p, e: t & ~p, lambda t, p, e: ~p,
+    ),
+    Rate(
+        "negative_predictive_value", "NPV", "P(y = unfav | ŷ = unfav)",
+        "rows with an unfavourable prediction",
+        lambda t, p, e: ~t & ~p, lambda t, p, e: ~p,
+    ),
+    Rate(
+        "false_negatives_per_false_positive", "FN / FP", "FN / FP", "false positives",
+        lambda t, p, e: t & ~p, lambda t, p, e: ~t & p,
+    ),
+):  # fmt: skip
+    RATES.add(_rate.name, _rate)

@@ -15,10 +15,8 @@ class Costs:
     @classmethod
     def ranked(cls, *levels: Any) -> "Costs":
         """Return levels in order, each step between neighbours costing 1."""
-        return cls(
-            levels,
-            tuple(tuple(abs(i - j) for j in range(len(levels))) for i in range(len(levels))),
-        )
+        steps = range(1, len(levels))
+        return cls.stepped(levels, steps, steps)
 
     @classmethod
     def stepped(cls, levels: Sequence[Any], down: Sequence[float], up: Sequence[float]) -> "Costs":

@@ -33,11 +33,6 @@ Mixture = tuple[NDArray[np.intp], Floats]
 """Positions of thresholds, rising, and their probabilities."""
 
 
-def single(position: int) -> Mixture:
-    """Return the mixture of one threshold."""
-    return np.array([position]), np.ones(1)
-
-
 def _mixture(weights: Floats) -> Mixture:
     """Return the thresholds that are drawn at all; what a solver leaves of a zero is dropped."""
     drawn = np.flatnonzero(weights > DUST)
@@ -96,14 +91,9 @@ def concave_hull(x: Floats, y: Floats) -> NDArray[np.intp]:
 
 
 def _rate(curve: Curve, total: Floats, constraint: str) -> Floats:
-    rate: Floats
     if constraint == "demographic_parity":
-        rate = (curve.false + curve.true) / total.sum()
-    elif constraint == "equal_opportunity":
-        rate = curve.true / total[1]
-    else:
-        rate = curve.false / total[0]
-    return rate
+        return np.asarray((curve.false + curve.true) / total.sum())
+    return _odds(curve, total)[constraint == "equal_opportunity"]
 
 
 def level_rates(

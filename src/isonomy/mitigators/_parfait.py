@@ -64,19 +64,19 @@ def _logistic(config: Config, learner: Any) -> Config:
         penalty = "l2"
     if solver == "liblinear" and penalty in ("elasticnet", "none"):
         penalty = "l1"
-    given = {name: config[name] for name in ("solver", "tol", "C", "fit_intercept", "max_iter")}
+    settings = {name: config[name] for name in ("solver", "tol", "C", "fit_intercept", "max_iter")}
     if solver == "liblinear":
         # its columns hold a constant of this height; 0 would be no intercept at all
-        given["intercept_scaling"] = max(config["intercept_scaling"], 1e-3)
-        given["dual"] = bool(config["dual"]) and penalty == "l2"
+        settings["intercept_scaling"] = max(config["intercept_scaling"], 1e-3)
+        settings["dual"] = bool(config["dual"]) and penalty == "l2"
     else:
-        given |= {"intercept_scaling": 1.0, "dual": False}
+        settings |= {"intercept_scaling": 1.0, "dual": False}
     share = {"l1": 1.0, "elasticnet": config["l1_ratio"]}.get(penalty, 0.0)
     if learner.get_params()["penalty"] == "deprecated":
         # scikit-learn 1.8 turned the penalty's name into a share, and none into no strength
-        return given | {"l1_ratio": share, **({"C": np.inf} if penalty == "none" else {})}
+        return settings | {"l1_ratio": share, **({"C": np.inf} if penalty == "none" else {})}
     named = {"none": None}.get(penalty, penalty)
-    return given | {"penalty": named, "l1_ratio": share if penalty == "elasticnet" else None}
+    return settings | {"penalty": named, "l1_ratio": share if penalty == "elasticnet" else None}
 
 
 def _logistic_space(*, published: bool) -> Space:
@@ -101,12 +101,9 @@ def _logistic_space(*, published: bool) -> Space:
 
 
 def _linear_svm(config: Config, learner: Any) -> Config:
-    given = dict(config)
-    if given["loss"] == "hinge":
-        given |= {"penalty": "l2", "dual": True}
-    elif given["penalty"] == "l1":
-        given["dual"] = False
-    return given
+    if config["loss"] == "hinge":
+        return config | {"penalty": "l2", "dual": True}
+    return config | {"dual": config["dual"] and config["penalty"] != "l1"}
 
 
 def _svm_space(*, published: bool) -> Space:
@@ -215,13 +212,12 @@ class Tuned:
 
     def configure(self, config: Config) -> Any:
         """Return a fresh copy of the estimator with a configuration of its learner."""
-        given = config
         if self.family is not None:
-            given = self.family.repair(config, self.learner)
-        return clone(self.estimator).set_params(**{self.prefix + k: v for k, v in given.items()})
+            config = self.family.repair(config, self.learner)
+        return clone(self.estimator).set_params(**{self.prefix + k: v for k, v in config.items()})
 
 
-def family_of(estimator: BaseEstimator, *, known: bool = True) -> Tuned:
+def family_of(estimator: BaseEstimator) -> Tuned:
     """Find the learner inside pipelines and calibrations, and the family it belongs to."""
     prefix, learner = "", estimator
     while True:
@@ -235,8 +231,6 @@ def family_of(estimator: BaseEstimator, *, known: bool = True) -> Tuned:
     for family in FAMILIES:
         if isinstance(learner, family.learner):
             return Tuned(estimator, prefix, learner, family)
-    if not known:
-        return Tuned(estimator, "", learner, None)
     names = ", ".join(family.learner.__name__ for family in FAMILIES)
     raise NotApplicable(
         f"ecd_fair knows what to turn of {names}; got {type(learner).__name__}: pass space=... "

@@ -1,6 +1,7 @@
 """What the two reductions of fairlearn share: constraints by name, a base learner it can call."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,9 @@ class Reduction(InProcessor):
     bound: float | None = None
     ratio: float | None = None
 
-    def _start(self, kind: str, X: Any, **options: Any) -> Any:
-        """Make one of fairlearn's reductions around the base learner and the constraint."""
+    def _start(self, kind: str, X: Any, parameters: Sequence[str], **options: Any) -> Any:
+        """Make one of fairlearn's reductions, with the parameters that are named alike here."""
+        options |= {name: getattr(self, name) for name in parameters}
         fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
         constraint = make_constraint(self.constraint, self.bound, self.ratio, who=self.name)
         return getattr(fairlearn, kind)(Learner(self.base_learner(), X), constraint, **options)

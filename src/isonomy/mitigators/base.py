@@ -31,7 +31,7 @@ from isonomy._validate import (
 )
 from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
 from isonomy.mitigators._inputs import GroupEncoder, find_columns
-from isonomy.models import make_model
+from isonomy.models import fit_model, make_model
 
 PROTOCOLS = ("as_published", "corrected")
 STAGES = ("pre", "in", "post", "ensemble")
@@ -337,6 +337,13 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def base_learner(self) -> BaseEstimator:
         """Return the unfitted base learner, the default one where none was passed."""
         return make_model("lr") if self.estimator is None else self.estimator
+
+    def fit_rows(
+        self, learner: BaseEstimator, X: Any, y: Vector, w: Weights, rows: Vector
+    ) -> BaseEstimator:
+        """Fit a copy of a learner on some of the training rows."""
+        weight = None if w is None else w[rows]
+        return fit_model(learner, _safe_indexing(X, rows), self.decode(y[rows]), weight)
 
     def _favorable_scores(self, estimator: Any, X: Any) -> Floats:
         """Return a model's probability of the favourable label."""

@@ -100,13 +100,11 @@ class CalibratedEqualizedOdds(PostProcessor):
             gfpr, one_less_gfnr = (label_sums(y, s, scores, w, 2) / total).T
         gfnr = 1 - one_less_gfnr
         base = total[:, 1] / total.sum(axis=1)
-        if self.cost == "fnr":
-            cost, trivial = gfnr, 1 - base
-        elif self.cost == "fpr":
-            cost, trivial = gfpr, base
-        else:
-            cost = 0.5 * gfpr * (1 - base) + 0.5 * gfnr * base
-            trivial = base * (1 - base)
+        cost, trivial = {
+            "fnr": (gfnr, 1 - base),
+            "fpr": (gfpr, base),
+            "weighted": (0.5 * gfpr * (1 - base) + 0.5 * gfnr * base, base * (1 - base)),
+        }[self.cost]
         better = 1 if cost[0] > cost[1] else 0
         gap, room = abs(cost[0] - cost[1]), trivial[better] - cost[better]
         self.reached_ = bool(gap == 0 or gap <= room)

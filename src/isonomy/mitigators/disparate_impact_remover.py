@@ -1,13 +1,12 @@
 """Disparate impact remover (Feldman et al., 2015): features whose distribution tells no group."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomy._tables import as_matrix, drop_columns, numeric_columns, set_columns, take_columns
-from isonomy._validate import check_weight, listed
+from isonomy._validate import check_weight
 from isonomy.errors import InputError
 from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
@@ -77,7 +76,7 @@ class DisparateImpactRemover(PreProcessor):
     repair_level: float = 1.0
 
     def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
-        """Learn the map and give the repaired rows."""
+        """Learn the map and return the repaired rows."""
         if not 0 <= self.repair_level <= 1:
             raise InputError(f"repair_level must be between 0 and 1; got {self.repair_level}.")
         protected = self._positions(X)
@@ -97,8 +96,7 @@ class DisparateImpactRemover(PreProcessor):
         assert s is not None
         matrix = as_matrix(take_columns(X, self.repaired_columns_), who=self.name)
         if self.protocol == "as_published":
-            own = matrix if isinstance(X, np.ndarray) else matrix.copy()  # a frame may lend a view
-            matrix = _repair(own, s, self.repair_level)
+            matrix = repair_by_itself(matrix, s, self.repair_level)
         else:
             matrix = self._apply(matrix, s)
         protected = self._positions(X)
@@ -109,55 +107,39 @@ class DisparateImpactRemover(PreProcessor):
 
     def _apply(self, matrix: Floats, s: Vector) -> Floats:
         out = matrix.copy()
-        members = [np.flatnonzero(s == g) for g in range(int(s.max()) + 1)] if len(s) else []
-        for knots in self.maps_:
-            for g, rows in enumerate(members):
-                if not len(rows):
-                    continue
-                if g not in knots.values:
-                    raise InputError(f"Group number {listed([g])} was not seen in fit.")
-                old = matrix[rows, knots.column]
-                new = np.interp(old, knots.values[g], knots.targets[g])
-                out[rows, knots.column] = old + self.repair_level * (new - old)
+        for g in np.unique(s).tolist():
+            rows = np.flatnonzero(s == g)
+            for column, knots in self.maps_.items():
+                if g not in knots:
+                    raise InputError(f"Group number {g} was not seen in fit.")
+                old = matrix[rows, column]
+                out[rows, column] = old + self.repair_level * (np.interp(old, *knots[g]) - old)
         return out
 
 
-@dataclass(frozen=True)
-class _Knots:
-    """The map of one column: per group, values and what becomes of them."""
-
-    column: int
-    values: dict[int, Floats]
-    targets: dict[int, Floats]
-
-
-def _learn(matrix: Floats, s: Vector, w: Floats | None) -> list[_Knots]:
-    """Learn, per column and group, the value at the same mid-quantile of the median distribution.
+def _learn(
+    matrix: Floats, s: Vector, w: Floats | None
+) -> dict[int, dict[int, tuple[Floats, Floats]]]:
+    """Return, per column and group, values and the value at the same mid-quantile of the median distribution.
 
     Mid-ranks (half of a tie below, half above) leave a column alone whose distribution is the same
     in all groups, ties or not.
     """
-    groups = np.unique(s)
+    groups = np.unique(s).tolist()
     members = [np.flatnonzero(s == g) for g in groups]
-    maps = []
+    maps = {}
     for column in _movable(matrix, s):
         values, levels = [], []
         for rows in members:
-            found, inverse = np.unique(matrix[rows, column], return_inverse=True)
+            distinct, inverse = np.unique(matrix[rows, column], return_inverse=True)
             mass = np.bincount(inverse, None if w is None else w[rows]).astype(np.float64)
-            values.append(found)
+            values.append(distinct)
             levels.append((np.cumsum(mass) - mass / 2) / mass.sum())
         targets = [
             np.median([np.interp(p, q, v) for v, q in zip(values, levels, strict=True)], axis=0)
             for p in levels
         ]
-        maps.append(
-            _Knots(
-                column,
-                dict(zip(groups.tolist(), values, strict=True)),
-                dict(zip(groups.tolist(), targets, strict=True)),
-            )
-        )
+        maps[column] = dict(zip(groups, zip(values, targets, strict=True), strict=True))
     return maps
 
 
@@ -189,17 +171,13 @@ def repair_by_itself(matrix: NDArray[Any], s: Vector, repair_level: float = 1.0)
     >>> repair_by_itself(X, s).ravel().tolist()
     [1.0, 2.0, 1.0, 2.0]
     """
-    return _repair(np.array(matrix, dtype=np.float64), s, repair_level)
-
-
-def _repair(matrix: Floats, s: Vector, level: float) -> Floats:
-    """Repair a table in place."""
+    repaired = np.array(matrix, dtype=np.float64)
     _, s = np.unique(s, return_inverse=True)
-    for column in _movable(matrix, s):
-        found, position = np.unique(matrix[:, column], return_inverse=True)
-        table = _move_table(position, s, len(found), level)
-        matrix[:, column] = found[table[s, position]]
-    return matrix
+    for column in _movable(repaired, s):
+        values, position = np.unique(repaired[:, column], return_inverse=True)
+        table = _move_table(position, s, len(values), repair_level)
+        repaired[:, column] = values[table[s, position]]
+    return repaired
 
 
 def _move_table(position: Vector, s: Vector, k: int, level: float) -> NDArray[np.intp]:

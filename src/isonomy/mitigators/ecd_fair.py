@@ -227,11 +227,11 @@ class EcdFair(WrappedModel):
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         self._check()
         published = self.protocol == "as_published"
-        tuned = family_of(with_scores(plain(self.base_learner())), known=self.space is None)
+        base = with_scores(plain(self.base_learner()))
         if self.space is not None:
-            tuned = Tuned(tuned.estimator, "", tuned.learner, None)
-            space = Space(self.space)
+            tuned, space = Tuned(base, "", base, None), Space(self.space)
         else:
+            tuned = family_of(base)
             assert tuned.family is not None
             space = tuned.family.published if published else tuned.family.corrected
         rng = generator(self.random_state)
@@ -423,12 +423,7 @@ def _sides(rule: EcdFair, X: Any, s: Vector) -> tuple[Attribute, NDArray[np.intp
     """Find the protected columns, the group of each row in them, and each group's side."""
     positions = rule.sensitive_columns_
     if not positions:
-        positions = protected_columns(as_matrix(X, who=rule.name), s, ())
-    if not positions:
-        raise NotApplicable(
-            f"{rule.name} asks what a model says when the protected attribute is another, so X "
-            f"must hold it; name its columns with sensitive_columns."
-        )
+        positions = protected_columns(as_matrix(X, who=rule.name), s, (), needed_by=rule.name)
     names = column_names(X)
     called = [f"column {p}" if names is None else str(names[p]) for p in positions]
     where = dict(zip(called, positions, strict=True))

@@ -145,12 +145,8 @@ class FairMask(WrappedModel):
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         matrix = as_matrix(X, who=self.name)
-        self._columns = list(protected_columns(matrix, s, self._positions(X)))
-        if not self._columns:
-            raise NotApplicable(
-                f"{self.name} replaces the protected columns of X and found none; name them with "
-                f"sensitive_columns."
-            )
+        named = self._positions(X)
+        self._columns = list(protected_columns(matrix, s, named, needed_by=self.name))
         if len(self._columns) == matrix.shape[1]:
             raise NotApplicable(
                 f"{self.name} predicts the protected columns from the others; X has no others."
@@ -163,9 +159,9 @@ class FairMask(WrappedModel):
             tree = DecisionTreeRegressor(random_state=int(rng.integers(2**31 - 1)))
         self._values, self.extrapolators_ = [], []
         for column in self._columns:
-            values, held = np.unique(matrix[:, column], return_inverse=True)
+            values, codes = np.unique(matrix[:, column], return_inverse=True)
             self._check_values(column, values)
-            rows, target = self._balanced(others, held, rng)
+            rows, target = self._balanced(others, codes, rng)
             model: Any = fit_model(learner, rows, target)
             chance = model.predict_proba(rows)
             # With two values the second's probability says it all, as in the released code.
@@ -183,14 +179,14 @@ class FairMask(WrappedModel):
             )
 
     def _balanced(
-        self, others: Floats, held: Vector, rng: np.random.Generator
+        self, others: Floats, codes: Vector, rng: np.random.Generator
     ) -> tuple[Floats, Vector]:
         if not self.oversample:
-            return others, held
+            return others, codes
         if self.protocol == "as_published":
-            return smote(others, held, rng)
+            return smote(others, codes, rng)
         low, span = unit_scale(others)
-        rows, target = smote((others - low) / span, held, rng)
+        rows, target = smote((others - low) / span, codes, rng)
         return rows * span + low, target
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:

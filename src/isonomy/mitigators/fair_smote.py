@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.linear_model import LogisticRegression
 
 from isonomy._tables import as_matrix, like
-from isonomy._validate import listed, unknown_name
+from isonomy._validate import check_choice, listed
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators._inputs import find_columns
@@ -16,12 +15,13 @@ from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import (
     generator,
     group_values,
+    plain_logistic,
     protected_columns,
 )
 from isonomy.mitigators._synthesis import column_kinds, synthesize
 from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
-from isonomy.models import fit_model, make_model
+from isonomy.models import fit_model
 
 Rows = NDArray[np.intp]
 LEAST = 3
@@ -226,22 +226,15 @@ class FairSmote(PreProcessor):
         return [find_columns(X, item, ()) for item in wanted]
 
     def _refuse_small(self, counts: Vector) -> None:
-        small = [(g, c) for g, c in np.argwhere(counts < LEAST)]
-        if small:
-            groups = getattr(self, "groups_", None)
-            labels = getattr(self, "_label_of_code", None)
-            named = [
-                (
-                    int(g) if groups is None else groups[g],
-                    int(c) if labels is None else labels[c : c + 1].tolist()[0],
-                )
-                for g, c in small
-            ]
-            g, c = small[0]
+        small = np.argwhere(counts < LEAST)
+        if len(small):
+            groups = getattr(self, "groups_", range(len(counts)))
+            labels = getattr(self, "_label_of_code", np.arange(counts.shape[1])).tolist()
+            named = [(groups[g], labels[c]) for g, c in small]
             raise NotApplicable(
                 f"{self.name} needs at least {LEAST} rows in every cell of group and class; "
                 f"{listed(named)} {'has' if len(small) == 1 else 'have'} fewer (the first has "
-                f"{int(counts[g, c])}): merge small groups."
+                f"{int(counts[tuple(small[0])])}): merge small groups."
             )
 
     # Situation testing.
@@ -268,11 +261,8 @@ class FairSmote(PreProcessor):
 
     def _situation_model(self) -> BaseEstimator:
         if self.situation_model is None:
-            if self.protocol == "as_published":
-                return LogisticRegression(solver="liblinear", random_state=0)
-            return make_model("lr")
+            return plain_logistic(self.protocol)
         if isinstance(self.situation_model, str):
-            if self.situation_model != "same":
-                raise unknown_name("situation_model", self.situation_model, ("same",))
+            check_choice("situation_model", self.situation_model, ("same",))
             return self.base_learner()
         return self.situation_model

@@ -3,11 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import NDArray
 
 from isonomy._tables import as_matrix, like
 from isonomy._validate import check_choice
-from isonomy.errors import NotApplicable
 from isonomy.mitigators._protected import group_values, protected_columns
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Floats, Vector, Weights
 from isonomy.models import fit_model, with_scores
@@ -87,22 +86,16 @@ class FairHome(BaseMitigator):
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         check_choice("way to combine", self.combine, COMBINE)
         matrix = as_matrix(X, who=self.name)
-        self._columns = list(protected_columns(matrix, s, self._positions(X)))
-        if not self._columns:
-            raise NotApplicable(
-                f"{self.name} changes the protected columns of X and found none; name them with "
-                f"sensitive_columns."
-            )
-        values = group_values(
-            matrix, s, tuple(self._columns), who=self.name, groups=list(self.groups_)
-        )
+        columns = protected_columns(matrix, s, self._positions(X), needed_by=self.name)
+        self._columns = list(columns)
+        values = group_values(matrix, s, columns, who=self.name, groups=self.groups_)
         self.mutants_ = np.unique(values, axis=0)
         base = self.base_learner()
         if self.prefit:
             self.estimator_ = base
             return
         model = base if self.combine == "vote" else with_scores(base)
-        self.estimator_ = fit_model(clone(model), X, self.decode(y), w)
+        self.estimator_ = fit_model(model, X, self.decode(y), w)
 
     def _copies(self, X: Any) -> list[Any]:
         """Return the rows once for each group, moved there."""
@@ -126,7 +119,7 @@ class FairHome(BaseMitigator):
     def _predict(self, X: Any, s: Vector | None) -> Vector:
         copies = self._copies(X)
         if self.combine == "vote":
-            votes = np.array([self.estimator_.predict(c) == self.favorable_ for c in copies])
+            votes = self._votes(copies)
             margin = 2 * votes.sum(axis=0) - len(votes)
             favorable = margin >= 0
             tied = margin == 0
@@ -138,12 +131,14 @@ class FairHome(BaseMitigator):
             favorable = self._mean(self._every_score(copies)) >= 0.5
         return self.decode(favorable.astype(np.intp))
 
+    def _votes(self, copies: list[Any]) -> NDArray[np.bool_]:
+        return np.array([self.estimator_.predict(c) == self.favorable_ for c in copies])
+
     def _every_score(self, copies: list[Any]) -> Floats:
         return np.array([self._favorable_scores(self.estimator_, c) for c in copies])
 
     def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
         copies = self._copies(X)
         if not hasattr(self.estimator_, "predict_proba"):
-            votes = np.array([self.estimator_.predict(c) == self.favorable_ for c in copies])
-            return self._two_columns(votes.mean(axis=0))
+            return self._two_columns(self._votes(copies).mean(axis=0))
         return self._two_columns(self._mean(self._every_score(copies)))

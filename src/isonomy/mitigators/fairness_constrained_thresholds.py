@@ -14,7 +14,6 @@ from isonomy.mitigators._hulls import (
     level_rates,
     relaxed_odds,
     roc_curve,
-    single,
 )
 from isonomy.mitigators._post import check_cells, label_sums, recentre, uniform
 from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
@@ -124,7 +123,8 @@ class FairnessConstrainedThresholds(PostProcessor):
             mixtures = self._lotteries(hulls, total, gain)
         else:
             hulls = curves
-            mixtures = [single(i) for i in self._single(curves, total, gain)]
+            chosen = self._single(curves, total, gain)
+            mixtures = [(np.array([position]), np.ones(1)) for position in chosen]
         self.thresholds_ = [h.threshold[i] for h, (i, _) in zip(hulls, mixtures, strict=True)]
         self.probabilities_ = [p for _, p in mixtures]
         self.objective_ = float(constant) + sum(

@@ -18,10 +18,10 @@ from sklearn.utils import _safe_indexing
 from isonomy._tables import as_matrix
 from isonomy._validate import listed
 from isonomy.errors import NotApplicable
-from isonomy.mitigators._protected import generator, protected_columns
+from isonomy.mitigators._protected import generator, plain_logistic, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel, strata
-from isonomy.models import fit_model, make_model
+from isonomy.models import fit_model
 from isonomy.search import Choice, Parameter, Search, Space, Whole, minimize
 
 
@@ -143,33 +143,20 @@ class Fairway(WrappedModel):
             self.estimator_ = fit_model(base, X, self.decode(y), w)
 
     def agreement(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> NDArray[np.bool_]:
-        """Tell the rows on which the models of all groups predict one label."""
+        """Return a mask of the rows on which the models of all groups predict one label."""
         matrix = as_matrix(X, who=self.name)
         if not self.protected_in_split_models:
             taken = protected_columns(matrix, s, self._positions(X))
             matrix = np.delete(matrix, taken, axis=1)
         self._refuse_lopsided(y, s)
-        model = self.split_model
-        if model is None:
-            published = self.protocol == "as_published"
-            model = (
-                LogisticRegression(solver="liblinear", random_state=0)
-                if published
-                else make_model("lr")
-            )
-        same = np.ones(len(y), dtype=bool)
-        first = None
+        model = plain_logistic(self.protocol) if self.split_model is None else self.split_model
+        labels = []
         for group in np.unique(s):
             inside = s == group
-            fitted: Any = fit_model(
-                model, matrix[inside], y[inside], None if w is None else w[inside]
-            )
-            labels = fitted.predict(matrix)
-            if first is None:
-                first = labels
-            else:
-                same &= labels == first
-        return same
+            weight = None if w is None else w[inside]
+            fitted: Any = fit_model(model, matrix[inside], y[inside], weight)
+            labels.append(fitted.predict(matrix))
+        return np.asarray((np.array(labels) == labels[0]).all(axis=0))
 
     def _refuse_lopsided(self, y: Vector, s: Vector) -> None:
         counts = np.bincount(s * 2 + y, minlength=2 * (int(s.max()) + 1)).reshape(-1, 2)
@@ -196,23 +183,21 @@ class Fairway(WrappedModel):
     def _tune(
         self, base: BaseEstimator, space: Space, X: Any, y: Vector, s: Vector, w: Weights
     ) -> Search:
-        every = np.arange(len(y))
-        if self.protocol == "as_published":
-            inner, held = train_test_split(every, test_size=0.3, random_state=100)
-        else:
-            seed = int(generator(self.random_state).integers(2**31 - 1))
-            inner, held = train_test_split(
-                every, test_size=0.3, random_state=seed, stratify=strata(y, s, 2)
-            )
-        X_inner, X_held = _safe_indexing(X, inner), _safe_indexing(X, held)
+        seed, cells = 100, None
+        if self.protocol != "as_published":
+            seed, cells = int(generator(self.random_state).integers(2**31 - 1)), strata(y, s, 2)
+        inner, outer = train_test_split(
+            np.arange(len(y)), test_size=0.3, random_state=seed, stratify=cells
+        )
+        X_inner, X_outer = _safe_indexing(X, inner), _safe_indexing(X, outer)
         labels = self.decode(y[inner])
-        w_inner, w_held = (None, None) if w is None else (w[inner], w[held])
+        w_inner, w_outer = (None, None) if w is None else (w[inner], w[outer])
 
         def objective(config: dict[str, Any]) -> float:
             model: Any = clone(base).set_params(**config)
             model = fit_model(model, X_inner, labels, w_inner)
-            predicted = model.predict(X_held) == self.favorable_
-            return four_goals(y[held], predicted, s[held], w_held)
+            predicted = model.predict(X_outer) == self.favorable_
+            return four_goals(y[outer], predicted, s[outer], w_outer)
 
         return minimize(
             objective,

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils import _safe_indexing
 
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
@@ -134,14 +133,7 @@ class Maat(BaseMitigator):
         for codes, names in self._attributes(s):
             rows = self._even_sample(y, codes, names, w, rng)
             self.samples_.append(rows)
-            self.estimators_.append(
-                fit_model(
-                    model,
-                    _safe_indexing(X, rows),
-                    self.decode(y[rows]),
-                    None if w is None else w[rows],
-                )
-            )
+            self.estimators_.append(self.fit_rows(model, X, y, w, rows))
         fairness = len(self.samples_)
         first = 1 / (1 + fairness) if self.weight is None else self.weight
         self.weights_ = np.array([first, *[(1 - first) / fairness] * fairness])
@@ -150,13 +142,12 @@ class Maat(BaseMitigator):
         """Return each attribute's own groups: their numbers by row, and their names."""
         if len(self._encoder.names) == 1:
             return [(s, list(self.groups_))]
-        found = []
-        for at in range(len(self._encoder.names)):
-            held = [label[at] for label in self.groups_]
-            names = list(dict.fromkeys(held))
+        attributes = []
+        for values in zip(*self.groups_, strict=True):
+            names = list(dict.fromkeys(values))
             if len(names) > 1:
-                found.append((np.array([names.index(h) for h in held])[s], names))
-        return found
+                attributes.append((np.array([names.index(v) for v in values])[s], names))
+        return attributes
 
     def _even_sample(
         self, y: Vector, s: Vector, names: list[Any], w: Weights, rng: np.random.Generator

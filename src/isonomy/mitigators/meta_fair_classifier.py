@@ -203,7 +203,7 @@ class MetaFairClassifier(InProcessor):
         terms = np.hstack([self._counted(p.T).T / share, p[:, :2] + p[:, 2:]])
         return p[:, 2] + p[:, 3] - 0.5, terms
 
-    def _counted(self, cells: Floats) -> Floats:
+    def _counted(self, cells: Vector) -> Vector:
         """Return, per group, what the rate counts of the four cells: a label, or both."""
         if self.constraint == "sr":
             return cells[:2] + cells[2:]

@@ -276,13 +276,13 @@ class Objective:
 
     def _push(self, flat: Floats) -> Floats:
         if self.compressed:
-            return self._block @ flat
+            return np.asarray(self._block @ flat)
         table = flat.reshape(self.groups, -1)
         return np.concatenate([own @ row for own, row in zip(self.rows, table, strict=True)])
 
     def _pull_back(self, values: Floats) -> Floats:
         if self.compressed:
-            return self._back @ values
+            return np.asarray(self._back @ values)
         pairs = zip(self.rows, self.parts, strict=True)
         return np.concatenate([own.T @ values[part] for own, part in pairs])
 

@@ -107,13 +107,11 @@ class RejectOption(PostProcessor):
                 f"low and high must satisfy 0 <= low <= high <= 1; got {self.low:g} and "
                 f"{self.high:g}."
             )
-        total = label_sums(y, s, None, w, 2)
+        needed = total = label_sums(y, s, None, w, 2)
         if self.metric == "spd":
             # the parity of rates needs no label in every group, balanced accuracy both in all
-            total_of_both = np.tile(total.sum(axis=0), (2, 1)) * total.sum(axis=1, keepdims=True)
-            check_cells(total_of_both, ("unprivileged", "privileged"), who=self.name)
-        else:
-            check_cells(total, ("unprivileged", "privileged"), who=self.name)
+            needed = total.sum(axis=0) * total.sum(axis=1, keepdims=True)
+        check_cells(needed, ("unprivileged", "privileged"), who=self.name)
         t = np.linspace(self.low, self.high, self.n_thresholds)
         m = np.linspace(0.0, np.where(t <= 0.5, t, 1 - t), self.n_margins, axis=1)
         t = np.broadcast_to(t[:, None], m.shape)
@@ -167,12 +165,9 @@ class RejectOption(PostProcessor):
 
 def _weight_above(scores: Floats, w: Weights, threshold: Floats) -> Floats:
     """Weigh the scores above each threshold; none weighs exactly nothing."""
-    if w is None:
-        ordered = np.sort(scores)
-        above = len(scores) - np.searchsorted(ordered, threshold, side="right")
-        return above.astype(np.float64)
     order = np.argsort(-scores)
-    cumulated = np.concatenate([[0.0], np.cumsum(w[order])])
+    weight = np.ones(len(scores)) if w is None else w[order]
+    cumulated = np.append(0.0, np.cumsum(weight))
     count = len(scores) - np.searchsorted(scores[order[::-1]], threshold, side="right")
     return cumulated[count]
 

@@ -2,7 +2,7 @@
 
 A method is one class in one file. It inherits from its stage and overrides what the stage asks:
 
-- ``PreProcessor``: ``resample(X, y, s, w)`` learns and gives the training set that the base
+- ``PreProcessor``: ``resample(X, y, s, w)`` learns and returns the training set that the base
   learner sees, ``transform(X, s)`` prepares the rows to be predicted;
 - ``InProcessor``: ``fit_model(X, y, s, w)`` and ``predict_scores(X, s)``;
 - ``PostProcessor``: ``fit_scores(scores, labels, y, s, w)``, ``adjust(scores, labels, s)`` and
@@ -22,9 +22,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from isonomy._validate import (
-    check_choice,
-)
+from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators.base import BaseMitigator, Floats, TrainingSet, Vector, Weights
 from isonomy.models import fit_model, with_scores
@@ -48,12 +46,10 @@ class WrappedModel(BaseMitigator):
         return np.asarray(self.estimator_.predict(self.transform(X, s)))
 
     def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
-        given: Floats = self.estimator_.predict_proba(self.transform(X, s))
-        if len(self.estimator_.classes_) == len(self.classes_):
-            return given
+        learnt: Floats = self.estimator_.predict_proba(self.transform(X, s))
         # The rows that were kept may have lost a class, which then has probability 0.
-        every = np.zeros((len(given), len(self.classes_)))
-        every[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = given
+        every = np.zeros((len(learnt), len(self.classes_)))
+        every[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = learnt
         return every
 
 
@@ -165,16 +161,16 @@ class PostProcessor(BaseMitigator):
             inner, rule = train_test_split(
                 inner, test_size=0.3, stratify=strata(y, s, 2), random_state=self.random_state
             )
-        self.estimator_ = self._given() if where == "given" else self._fit_rows(X, y, w, inner)
+        self.estimator_ = (
+            self._given()
+            if where == "given"
+            else self.fit_rows(self.base_learner(), X, y, w, inner)
+        )
         if where == "out_of_fold":
             scores, labels = self.out_of_fold(X, y, s, w)
         else:
             scores, labels = self._outputs(self.estimator_, _safe_indexing(X, rule))
         self.fit_scores(scores, labels, y[rule], s[rule], None if w is None else w[rule])
-
-    def _fit_rows(self, X: Any, y: Vector, w: Weights, rows: Vector) -> BaseEstimator:
-        weight = None if w is None else w[rows]
-        return fit_model(self.base_learner(), _safe_indexing(X, rows), self.decode(y[rows]), weight)
 
     def _given(self) -> BaseEstimator:
         if self.estimator is None:
@@ -192,7 +188,7 @@ class PostProcessor(BaseMitigator):
         scores, labels = np.empty(len(y)), np.empty(len(y), dtype=np.intp)
         folds = StratifiedKFold(5, shuffle=True, random_state=self.random_state)
         for train, test in folds.split(np.zeros(len(y)), strata(y, s, 5)):
-            fitted = self._fit_rows(X, y, w, train)
+            fitted = self.fit_rows(self.base_learner(), X, y, w, train)
             scores[test], labels[test] = self._outputs(fitted, _safe_indexing(X, test))
         return scores, labels
 

@@ -207,9 +207,7 @@ class Stealth(WrappedModel):
         leaves = bicluster(matrix[asked], rng, global_poles=published, truncate=published)
         self.leaves_ = [asked[leaf] for leaf in leaves]
         self.probes_ = np.array([leaf[int(rng.integers(len(leaf)))] for leaf in self.leaves_])
-        probes = _safe_indexing(X, self.probes_)
-        if published:
-            probes = matrix[self.probes_]
+        probes = matrix[self.probes_] if published else _safe_indexing(X, self.probes_)
         answers = self.model_.predict(probes)
         surrogate = self.surrogate
         if surrogate is None:

@@ -12,12 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._registry import Registry
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.search.space import Config, Generator, Parameter, Real, Space
 
 Objective = Callable[[Config], float]
 Protocol = Literal["corrected", "as_published"]
+PROTOCOLS = ("corrected", "as_published")
 LARGEST = 1_000_000
 """A space with more configurations is not laid out as a list."""
 
@@ -214,8 +215,7 @@ def flash_search(
     # Imported here: the other strategies need no learner.
     from sklearn.tree import DecisionTreeRegressor
 
-    if acquire not in ("filter", "best"):
-        raise unknown_name("way to acquire", str(acquire), ("filter", "best"))
+    check_choice("way to acquire", acquire, ("filter", "best"))
     if acquire == "best" and space.size > LARGEST:
         raise InputError(
             f"acquire='best' needs a finite space of at most {LARGEST:,} configurations."
@@ -280,7 +280,8 @@ def mutation_search(
     S. Tizpaz-Niari, A. Kumar, G. Tan and A. Trivedi, "Fairness-aware configuration of machine
     learning libraries", ICSE 2022.
     """
-    slips = _has_slips(protocol)
+    check_choice("protocol", protocol, PROTOCOLS)
+    slips = protocol == "as_published"
     current = config = space.default
     best = math.inf
     while True:
@@ -299,12 +300,6 @@ def mutation_search(
             config = _mutated(space, current, rng, slips=slips)
             if slips:
                 current = config
-
-
-def _has_slips(protocol: str) -> bool:
-    if protocol not in ("corrected", "as_published"):
-        raise unknown_name("protocol", str(protocol), ("corrected", "as_published"))
-    return protocol == "as_published"
 
 
 def _mutated(space: Space, config: Config, rng: Generator, *, slips: bool) -> Config:
@@ -356,7 +351,8 @@ def guided_search(
     S. Tizpaz-Niari, A. Kumar, G. Tan and A. Trivedi, "Fairness-aware configuration of machine
     learning libraries", ICSE 2022.
     """
-    slips = _has_slips(protocol)
+    check_choice("protocol", protocol, PROTOCOLS)
+    slips = protocol == "as_published"
     config, best = space.default, math.inf
     seen: set[Hashable] = set()
     improved: list[Config] = []
