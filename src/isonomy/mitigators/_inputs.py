@@ -14,7 +14,7 @@ from isonomy.errors import InputError
 
 
 def find_columns(X: Any, wanted: Any, names: Sequence[Any]) -> tuple[int, ...]:
-    """Give the positions of the protected columns of X: those wanted, else those named alike."""
+    """Return the positions of the protected columns of X: those wanted, else those named alike."""
     known = column_names(X)
     if wanted is None:
         return tuple(known.index(n) for n in names if n in known) if known else ()
@@ -66,7 +66,7 @@ class GroupEncoder:
         return cls(names, labels), codes
 
     def encode(self, sensitive: Any, n_rows: int) -> NDArray[np.intp]:
-        """Give the groups of other rows the numbers they have in the training set."""
+        """Return the groups of other rows by the numbers they have in the training set."""
         names, columns = read_attributes(sensitive)
         if len(columns) != len(self.names):
             raise InputError(
@@ -113,7 +113,7 @@ class GroupEncoder:
         return match_values(privileged, self.labels, what="group")
 
     def _by_attribute(self, privileged: Mapping[Any, Any]) -> tuple[Any, ...]:
-        """Give the groups that are privileged in every attribute named."""
+        """Return the groups that are privileged in every attribute named."""
         rows = [label if len(self.names) > 1 else (label,) for label in self.labels]
         chosen = set(range(len(rows)))
         for attribute, values in privileged.items():

@@ -172,7 +172,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return self._predict(X, s)
 
     def _gives_probabilities(self) -> bool:
-        """Say whether there are any: a method that asks its base learner has none where it has."""
+        """Return whether there are any: a method that asks its base learner has none without it."""
         learner = getattr(self, "estimator_", self.estimator)
         return (
             not self.probabilities_from_estimator

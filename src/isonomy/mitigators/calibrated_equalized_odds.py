@@ -58,7 +58,7 @@ class CalibratedEqualizedOdds(PostProcessor):
     ==============  =======================================  ===================================
 
     ``predict_proba`` is the exact probability of the favourable label over the draws;
-    ``mixed_scores`` gives the expected score, whose costs are the ones made equal. Two groups.
+    ``mixed_scores`` returns the expected score, whose costs are the ones made equal. Two groups.
 
     References
     ----------

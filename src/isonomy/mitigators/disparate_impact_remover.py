@@ -183,8 +183,8 @@ def repair_by_itself(matrix: NDArray[Any], s: Vector, repair_level: float = 1.0)
 def _move_table(position: Vector, s: Vector, k: int, level: float) -> NDArray[np.intp]:
     """Return the new position of each of k distinct values, per group."""
     groups = int(s.max()) + 1
-    held = np.bincount(s * k + position, minlength=groups * k).reshape(groups, k) > 0
-    own = [np.flatnonzero(row) for row in held]
+    occurs = np.bincount(s * k + position, minlength=groups * k).reshape(groups, k) > 0
+    own = [np.flatnonzero(row) for row in occurs]
     quantiles = min(map(len, own))
     # Summed step by step: the reference adds 1 / quantiles up and its rounding shows.
     edge = np.concatenate([[0.0], np.cumsum(np.full(quantiles, 1.0 / quantiles))])

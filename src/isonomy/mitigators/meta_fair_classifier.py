@@ -157,10 +157,9 @@ class MetaFairClassifier(InProcessor):
             high = low / self.tau
         if published:
             points = self.gaussian_.draw(rng, len(low) * 20)
-            drawn, held = self._terms(points)
-            rules = descend(
-                drawn.reshape(len(low), 20), held.reshape(len(low), 20, 4), low, high, fractional
-            )
+            start, slopes = self._terms(points)
+            shape = (len(low), 20)
+            rules = descend(start.reshape(shape), slopes.reshape(*shape, 4), low, high, fractional)
         else:
             some = np.arange(len(y)) if len(y) <= MOST else rng.permutation(len(y))[:MOST]
             weight = np.ones(len(some)) if w is None else w[some]

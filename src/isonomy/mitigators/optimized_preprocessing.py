@@ -63,7 +63,7 @@ class OptimizedPreprocessing(PreProcessor):
         The coarse columns; when None, all but the protected. Columns not named stay as they are.
     distortion : Distortion or callable, optional
         The price of changes. A callable takes two mappings of column name (and ``"label"``) to
-        arrays that broadcast against each other, old and new, and gives the costs.
+        arrays that broadcast against each other, old and new, and returns the costs.
     epsilon : float
         Largest difference in rates.
     clist, dlist : sequence of float
