@@ -26,8 +26,8 @@ def test_docstring_examples(name: str) -> None:
 def test_the_guide_covers_every_dataset_splitter_and_preparation() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     for name in DATASETS:
-        assert f"| `{name}` |" in text, name
-        assert f"- **{name}.**" in text, name
+        assert f"| `{name}` |" in text, f"{name} has no row in the table of {GUIDE.name}"
+        assert f"- **{name}.**" in text, f"{name} has no paragraph in {GUIDE.name}"
     for name in (*SPLITTERS, *PREPARATIONS):
         assert f"| `{name}` |" in text, name
 

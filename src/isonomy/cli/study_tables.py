@@ -78,14 +78,20 @@ def compare_command(
     check_writable(markdown, option="--markdown")
     from isonomy.papers import paper_of, read_published
     from isonomy.papers.compare import compare, compare_with_print
+    from isonomy.papers.paper import FINDINGS
     from isonomy.study import Study
 
     store = open_store(folder)
     paper = paper_of(store.name)
-    if not paper.comparable:
+    if not paper.comparable and FINDINGS in paper.tables:
         raise InputError(
             f"compare needs the authors' runs, which were not published for {store.name}; its "
             f"printed claims beside ours: isonomy study tables {store.path} --table findings"
+        )
+    if published is not None and not paper.comparable:
+        raise InputError(
+            f"--published needs a paper whose authors' runs can be read; those of {paper.name} "
+            f"cannot: leave it out, and our tables are compared with the print."
         )
     with messages().status("comparing ..."):
         ours = paper.frame_of(store)
@@ -133,7 +139,8 @@ def _show_comparison(screen: "Console", result: "Comparison") -> None:
         print_table(title, result.agreement()[[*_SHOWN]], "method")
     if len(result.tables):
         print_table("Cells of the tables", result.table_agreement(), "table")
-    show_table(screen, result.findings)
+    if result.findings is not None:
+        show_table(screen, result.findings)
     for note in result.notes:
         screen.print(f"- {note}", soft_wrap=True)
 

@@ -1,7 +1,7 @@
 """The shelf of datasets: what there is, how to get it, how to load it."""
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,14 @@ import pandas as pd
 from isonomy._files import is_table_file, read_table
 from isonomy._names import parse_name
 from isonomy._registry import Registry
+from isonomy._validate import listed
 from isonomy.data.cache import cached_table
 from isonomy.data.dataset import Dataset, DatasetInfo
 from isonomy.data.fetch import File, Wheel, cache_folder, is_fetched
 from isonomy.errors import DataUnavailable, InputError
 
 _WHEELS = Path(__file__).with_name("wheels.toml")
+_CARD = ("title", "source", "licence", "citation", "caveats", "rows", "attributes")
 
 
 DATASETS: "Registry[Entry]" = Registry("dataset")
@@ -142,9 +144,11 @@ def read_card(module: str, **facts: Any) -> Entry:
     card = tomllib.loads(path.read_text(encoding="utf-8")) | facts
     wheels = tomllib.loads(_WHEELS.read_text(encoding="utf-8"))
     files = tuple(
-        File(dataset=path.stem, **file | {"wheel": Wheel(**wheels[file["wheel"]])})
+        File(dataset=path.stem, **file | {"wheel": _wheel_of(path.name, file, wheels)})
         for file in card.get("files", ())
     )
+    if missing := [key for key in _CARD if key not in card]:
+        raise InputError(f"A card must state {listed(_CARD)}; {path.name} lacks {listed(missing)}.")
     texts = {key: card[key] for key in ("title", "source", "licence", "citation")}
     return Entry(
         name=path.stem,
@@ -159,7 +163,24 @@ def read_card(module: str, **facts: Any) -> Entry:
         files=files,
         columns=card.get("columns", ()),
         by_hand=card.get("by_hand", ""),
+        made=card.get("made", False),
     )
+
+
+def _wheel_of(card: str, file: Mapping[str, Any], wheels: Mapping[str, Any]) -> Wheel | None:
+    """Return the package that carries a file; there need be none where the file has an address."""
+    name = file.get("wheel")
+    if name is None and "url" not in file:
+        raise InputError(
+            f"A file of a card must have a wheel (a name in {_WHEELS.name}) or a url; "
+            f"{file.get('name')!r} in {card} has neither."
+        )
+    if name is not None and name not in wheels:
+        raise InputError(
+            f"The wheel of a file must be in {_WHEELS.name}; {name!r}, which {card} names, is not: "
+            f"add it there."
+        )
+    return None if name is None else Wheel(**wheels[name])
 
 
 def load(name: str, **options: Any) -> Dataset:

@@ -1,6 +1,6 @@
 """Synthetic data whose base rates, counterfactual effect and tail are known exactly."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
-CARD = replace(read_card(__file__), made=True)
+CARD = read_card(__file__)
 PRIVILEGED, UNPRIVILEGED = "privileged", "unprivileged"
 
 

@@ -46,8 +46,8 @@ class Comparison:
     tables : DataFrame
         One row per cell of every table both sides hold: ours, the published one recomputed on the
         same part of the study, and whether they are equal as printed, or close.
-    findings : PaperTable
-        The paper's numbered findings: as published, recomputed, ours.
+    findings : PaperTable, optional
+        The paper's numbered findings, where its folder has them: as published, recomputed, ours.
     alpha : float
     notes : tuple of str
     """
@@ -55,7 +55,7 @@ class Comparison:
     paper: str
     cells: pd.DataFrame
     tables: pd.DataFrame
-    findings: PaperTable
+    findings: PaperTable | None
     alpha: float = ALPHA
     notes: tuple[str, ...] = ()
 
@@ -88,7 +88,7 @@ class Comparison:
             "notes": list(self.notes),
             "agreement": _records(self.agreement().reset_index(names="mitigator")),
             "tables": _records(self.table_agreement().reset_index(names="table")),
-            "findings": self.findings.to_dict(),
+            "findings": None if self.findings is None else self.findings.to_dict(),
             "cells": _records(self.cells),
             "table_cells": _records(self.tables),
         }
@@ -115,9 +115,11 @@ class Comparison:
                 *_markdown(self.table_agreement().reset_index(names="table")),
                 "",
             ]
-        for row, answers in self.findings.text().iterrows():
-            lines += [f"**{row}**", "", *(f"- {side}: {x}" for side, x in answers.items()), ""]
-        notes = [*self.notes, *self.findings.notes]
+        notes = [*self.notes]
+        if self.findings is not None:
+            for row, answers in self.findings.text().iterrows():
+                lines += [f"**{row}**", "", *(f"- {side}: {x}" for side, x in answers.items()), ""]
+            notes += self.findings.notes
         return "\n".join([*lines, *(f"- {note}" for note in notes)]).rstrip() + "\n"
 
     def _repr_html_(self) -> str:
@@ -171,8 +173,10 @@ def compare(
         part = _same_repeats(part, ours)
     # what only one side holds would pool other runs on each
     tables, left_out = compare_tables(same_part(ours, part), part, about)
-    findings = about.tables[FINDINGS].make(published=published, ours=ours)
-    if len(part) < len(published):
+    findings = None
+    if FINDINGS in about.tables:
+        findings = about.tables[FINDINGS].make(published=published, ours=ours)
+    if findings is not None and len(part) < len(published):
         data = findings.data.copy()
         same = about.tables[FINDINGS].make(published=part).data["recomputed"]
         data.insert([*data.columns].index("ours"), "recomputed on our part", same)
@@ -195,8 +199,10 @@ def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
     """
     about = PAPERS[paper]
     tables, left_out = compare_tables(ours, None, about)
-    notes = ["The authors' files were not given (--published): single cells are not compared."]
-    findings = about.make(FINDINGS, ours)
+    notes = []
+    if about.comparable:
+        notes = ["The authors' files were not given (--published): single cells are not compared."]
+    findings = about.make(FINDINGS, ours) if FINDINGS in about.tables else None
     return Comparison(paper, pd.DataFrame(), tables, findings, notes=(*notes, *left_out))
 
 

@@ -32,7 +32,7 @@ def check_metric(metric: Metric | str) -> None:
 def _is_described(metric: Metric) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]*(\(.*\))?", metric.name), "a name is snake_case"
     for field in ("label", "formula", "sign", "avoid", "reference"):
-        assert getattr(metric, field), f"{field} is described"
+        assert getattr(metric, field), f"{metric.name} has no {field}: pass {field}=..."
     assert metric.bounds[0] < metric.bounds[1]
     assert metric.ideal is None or metric.bounds[0] <= metric.ideal <= metric.bounds[1]
     for name in (metric.name, *metric.aliases):

@@ -91,14 +91,17 @@ def _fitted(mitigator: BaseMitigator) -> tuple[BaseMitigator, pd.DataFrame, Any,
 def _describes_itself(m: BaseMitigator) -> None:
     assert m.stage in STAGES
     for attribute in ("name", "label", "version", "advice", "reference"):
-        assert isinstance(getattr(m, attribute), str), attribute
-        assert getattr(m, attribute), attribute
+        said = getattr(m, attribute, "")
+        assert isinstance(said, str), f"{attribute} is text"
+        assert said, f'the class has no {attribute}: write {attribute} = "..."'
     for attribute in DECLARATIONS:
         assert isinstance(getattr(m, attribute, False), bool), attribute
     unknown = set(m.dataset_options) - set(m.get_params(deep=False))
     assert not unknown, f"dataset_options names no parameter: {unknown}"
     assert "\n" not in m.advice
-    assert "Protocols" in (m.__doc__ or ""), "the docstring tells what the protocols differ in"
+    assert "Protocols" in (m.__doc__ or ""), (
+        "the docstring has no section Protocols: what differs between as_published and corrected"
+    )
 
 
 def _stores_only(m: BaseMitigator) -> None:

@@ -1,6 +1,7 @@
 """Our runs beside published ones: single cells against SciPy, tables by hand, the power note."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
-from isonomy.papers import PAPERS
+from isonomy.papers import PAPERS, Paper, PaperTable
 from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.cases import PERFORMANCE
 from isonomy.papers.compare import (
@@ -21,6 +22,7 @@ from isonomy.papers.compare import (
     same_part,
 )
 from isonomy.papers.compare_tables import is_close
+from isonomy.papers.table import Recipe
 from isonomy.store import Record, combine, records_frame
 
 METRICS = [*PERFORMANCE.values(), *chen_2022.BIAS.values()]
@@ -259,6 +261,25 @@ def test_without_the_authors_files_only_the_print_is_compared(
     assert any("files were not given" in note for note in found.notes)
     assert "Finding 6" in found.markdown()
     assert found.to_dict()["agreement"] == []
+
+
+def test_a_paper_without_findings_is_compared_with_its_print(
+    pair: tuple[pd.DataFrame, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def table1(frame: pd.DataFrame) -> PaperTable:
+        data = pd.DataFrame({"accuracy": [0.681]}, index=["reweighing"])
+        return PaperTable(
+            "table1", "", data, 1, printed=pd.DataFrame({"accuracy": ["0.70"]}, data.index)
+        )
+
+    recipe = Recipe(table1, "mean accuracy", frozenset({"runs"}))
+    smith = Paper("smith", "", Path(), {"table1": recipe}, lambda _: frozenset({"runs"}))
+    monkeypatch.setattr("isonomy.papers.compare.PAPERS", {"smith": smith})
+    found = compare_with_print(pair[0], "smith")
+    assert found.findings is None
+    assert found.to_dict()["findings"] is None
+    assert found.table_agreement().loc["table1", ["cells", "equal", "close"]].tolist() == [1, 0, 1]
+    assert "table1" in found.markdown()
 
 
 def test_frames_that_share_nothing_are_refused() -> None:
