@@ -24,12 +24,12 @@ from isonomy.cli.options import (
     Table,
     Threshold,
     Weight,
+    check_sensitive,
     parse_bins,
     parse_numbers,
     parse_pairs,
 )
 from isonomy.cli.output import (
-    check_writable,
     console,
     interval,
     make_table,
@@ -97,10 +97,8 @@ def audit_command(
 
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
-    if not sensitive and not counts:
-        raise InputError(
-            "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
-        )
+    if not counts:
+        check_sensitive(sensitive)
     cuts = parse_bins(bins, sensitive)
     refused = {"--score": score, "--weight": weight, "--bins": bins}
     for mode, active, options in (
@@ -118,8 +116,6 @@ def audit_command(
         query = group_query(source, label or "y_true", prediction, sensitive, weight, cuts)
         typer.echo(f"{query};")
         return
-    check_writable(json_file)
-    check_writable(html_file, option="--html")
     if json_file and json_file == html_file:
         raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
     from isonomy.audit import audit_counts, audit_file
@@ -160,13 +156,11 @@ def audit_command(
     violated = result.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
     screen = console()
     show(result, screen, file)
-    if json_file:
-        write_json(json_file, {"file": file, **result.to_dict()})
+    write_json(json_file, {"file": file, **result.to_dict()})
     if html_file:
         from isonomy.report.html import audit_page
 
         write_page(html_file, audit_page(result, title=file))
-        screen.print(f"Report: {html_file}", markup=False, soft_wrap=True)
     if violated:
         names = ", ".join(
             f"{f.name} ({f.comparison if f in result.comparisons else f.attribute})"

@@ -7,7 +7,6 @@ import typer
 
 from isonomy.cli import options
 from isonomy.cli.output import (
-    check_writable,
     console,
     counting,
     make_table,
@@ -64,19 +63,16 @@ def benchmark_command(
     out: Annotated[
         str | None, typer.Option(help="Folder of the runs; out/benchmark/NAME by default.")
     ] = None,
-    html_file: Annotated[
-        str | None, typer.Option("--html", help="The page; report.html in the folder by default.")
-    ] = None,
+    html_file: options.Html = None,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Run every applicable mitigation method on the same splits and say which to choose.
 
-    Each is judged against two baselines: what blind mutation of predictions buys, and what group thresholds on the same model reach. What has been run is kept: Ctrl-C loses
-    nothing that was done, and the same command goes on from there.
+    Each is judged against two baselines: what blind mutation of predictions buys, and what group
+    thresholds on the same model reach. What has been run is stored: after Ctrl-C the same command
+    continues. The page is report.html in the folder, unless --html names another.
     """
-    check_writable(json_file)
-    check_writable(html_file, option="--html")
     from isonomy.benchmark import benchmark
     from isonomy.report.benchmark import benchmark_page
 
@@ -118,9 +114,7 @@ def benchmark_command(
     show(screen, found)
     page = html_file or str(folder / "report.html")
     write_page(page, benchmark_page(found, title=data))
-    if json_file:
-        write_json(json_file, found.to_dict())
-    screen.print(f"Report: {Path(page).resolve()}", soft_wrap=True, highlight=False)
+    write_json(json_file, found)
     if found.interrupted:
         raise typer.Exit(130)
 

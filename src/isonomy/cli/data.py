@@ -46,7 +46,6 @@ def list_command(json_file: Json = None, quiet: Quiet = False) -> None:
     from isonomy.data import DATASETS
     from isonomy.data.fetch import cache_folder
 
-    check_writable(json_file)
     screen = console()
     table = make_table(
         *("name", "rows", "protected", "where", "what is predicted"),
@@ -70,9 +69,7 @@ def list_command(json_file: Json = None, quiet: Quiet = False) -> None:
         if entry.by_hand:
             screen.print(f"\n[yellow]{entry.name}[/yellow] {entry.instructions}.", soft_wrap=True)
     screen.print(f"\nCache folder: {cache_folder()} [dim](set ISONOMY_DATA to change it)[/dim]")
-    if json_file:
-        entries = [entry.to_dict() for entry in DATASETS.values()]
-        write_json(json_file, {"cache": str(cache_folder()), "datasets": entries})
+    write_json(json_file, {"cache": str(cache_folder()), "datasets": list(DATASETS.values())})
 
 
 def info_command(
@@ -87,11 +84,9 @@ def info_command(
     quiet: Quiet = False,
 ) -> None:
     """Show rows, groups, base rates by group, and what to know before using a dataset."""
-    check_writable(json_file)
     dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
     _show(dataset, console())
-    if json_file:
-        write_json(json_file, dataset.to_dict())
+    write_json(json_file, dataset)
 
 
 def fetch_command(
@@ -122,8 +117,7 @@ def fetch_command(
         elif entry.where in {"cached", "ready"}:
             screen.print(f"[green]{entry.name}[/green] {entry.where}")
     screen.print(f"Cache folder: {cache_folder()}")
-    if json_file:
-        write_json(json_file, {"datasets": [e.to_dict() for e in entries], "failures": failures})
+    write_json(json_file, {"datasets": entries, "failures": failures})
     for failure in failures:
         messages().print(f"isonomy: {failure}", soft_wrap=True, markup=False)
     if failures or (not everything and any(e.where == "by hand" for e in entries)):
@@ -149,8 +143,7 @@ def export_command(
     dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
     write_table(dataset.frame(), file)
     console().print(f"{len(dataset):,} rows: {file}", soft_wrap=True)
-    if json_file:
-        write_json(json_file, {"file": file, **dataset.to_dict()})
+    write_json(json_file, {"file": file, **dataset.to_dict()})
 
 
 def _open(

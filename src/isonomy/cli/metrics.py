@@ -5,7 +5,7 @@ from typing import Any
 import typer
 
 from isonomy.cli.options import Json, Quiet
-from isonomy.cli.output import check_writable, console, make_table, write_json
+from isonomy.cli.output import console, make_table, write_json
 
 
 def register(app: typer.Typer) -> None:
@@ -23,11 +23,9 @@ def metrics_command(
 
     from isonomy.metrics import METRICS, get_metric
 
-    check_writable(json_file)
     chosen = [get_metric(name)] if name else list(METRICS.values())
     screen = console()
-    if json_file:
-        write_json(json_file, {"metrics": [describe(m) for m in chosen]})
+    write_json(json_file, {"metrics": [describe(m) for m in chosen]})
     if name:
         facts = describe(chosen[0])
         table = make_table()

@@ -34,8 +34,7 @@ def mitigators_command(
 
     chosen = [MITIGATORS[name]] if name else list(MITIGATORS.values())
     screen = console()
-    if json_file:
-        write_json(json_file, {"mitigators": [describe(m) for m in chosen]})
+    write_json(json_file, {"mitigators": [describe(m) for m in chosen]})
     if name:
         facts = describe(chosen[0])
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from isonomy._names import split_commas
-from isonomy.cli.output import silence
+from isonomy.cli.output import check_writable, silence
 from isonomy.errors import InputError
 
 
@@ -29,6 +29,16 @@ def _not_negative(seed: int) -> int:
     if seed < 0:
         raise InputError(f"--seed must be 0 or more; got {seed}.")
     return seed
+
+
+def _json_file(file: str | None) -> str | None:
+    check_writable(file)
+    return silence(file == "-", file)
+
+
+def _html_file(file: str | None) -> str | None:
+    check_writable(file, option="--html")
+    return file
 
 
 # Input: a file, what its columns mean, and which rows and groups.
@@ -141,7 +151,7 @@ Json = Annotated[
     str | None,
     typer.Option(
         "--json",
-        callback=lambda file: silence(file == "-", file),
+        callback=_json_file,
         help="Write the result as JSON; - is standard output.",
     ),
 ]
@@ -154,7 +164,10 @@ Quiet = Annotated[
     ),
 ]
 Html = Annotated[
-    str | None, typer.Option("--html", help="Write the result as one self-contained page.")
+    str | None,
+    typer.Option(
+        "--html", callback=_html_file, help="Write the result as one self-contained page."
+    ),
 ]
 Digits = Annotated[int | None, typer.Option("--digits", min=0, help="Number of decimals.")]
 
@@ -164,6 +177,14 @@ _FORMS = {
     "--privileged": "ATTRIBUTE=VALUE",
     "--threshold": "METRIC=NUMBER",
 }
+
+
+def check_sensitive(attributes: list[str]) -> None:
+    """Raise where no protected attribute is named."""
+    if not attributes:
+        raise InputError(
+            "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
+        )
 
 
 def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:

@@ -87,11 +87,6 @@ def interval(low: float, high: float, digits: int = 3) -> str:
     return f"[{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def plain(value: float | None) -> float | None:
-    """Return a number as data can hold it; undefined is None."""
-    return None if value is None or value != value else float(value)
-
-
 def progress_bar(screen: "Console", unit: str) -> Any:
     """Make a bar that counts and says how long is left; on a terminal only."""
     from rich.progress import (
@@ -156,11 +151,17 @@ def check_writable(file: str | None, *, option: str | None = None) -> None:
         raise InputError(f"{file!r} cannot be written: permission denied; choose another place.")
 
 
-def write_json(file: str, content: dict[str, Any]) -> None:
-    """Write data to a file, or to standard output for ``-``."""
-    from isonomy._files import write_text
+def write_json(file: str | None, content: Any) -> None:
+    """Write data to a file, to standard output for ``-``, nowhere for None.
 
-    text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
+    Objects with ``to_dict()`` and frames, also inside of the data, are written as plain data.
+    """
+    if file is None:
+        return
+    from isonomy._files import write_text
+    from isonomy._tables import plain
+
+    text = json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=False)
     if file == "-":
         sys.stdout.write(text + "\n")
     else:
@@ -168,7 +169,8 @@ def write_json(file: str, content: dict[str, Any]) -> None:
 
 
 def write_page(file: str, page: str) -> None:
-    """Write one self-contained page."""
+    """Write one self-contained page and say where it is."""
     from isonomy._files import write_text
 
     write_text(file, page)
+    console().print(f"Report: {Path(file).resolve()}", markup=False, soft_wrap=True)

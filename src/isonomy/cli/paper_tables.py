@@ -1,6 +1,5 @@
 """A paper's tables on the screen, as data and as a page."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -67,15 +66,13 @@ def show_tables(
             screen.print()
         for note in left_out:
             screen.print(f"[yellow]Note[/yellow] {note}", soft_wrap=True)
-        content |= {"tables": [result.to_dict() for result in made], "left_out": left_out}
+        content |= {"tables": made, "left_out": left_out}
         if html_file:
             from isonomy.report.tables import tables_page
 
             page = tables_page(made, title=paper.name, notes=left_out, digits=digits)
             write_page(html_file, page)
-            screen.print(f"Report: {Path(html_file).resolve()}", soft_wrap=True)
-    if json_file:
-        write_json(json_file, content)
+    write_json(json_file, content)
 
 
 def _contents(frame: "pd.DataFrame") -> dict[str, Any]:

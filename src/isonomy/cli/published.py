@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from isonomy.cli.options import Digits, Html, Json, Quiet
-from isonomy.cli.output import check_writable
 from isonomy.cli.paper_tables import Reading, Tables, show_tables
 
 
@@ -25,6 +24,4 @@ def published_command(
     quiet: Quiet = False,
 ) -> None:
     """Recompute a paper's tables from the files its authors published."""
-    check_writable(json_file)
-    check_writable(html_file, option="--html")
     show_tables(paper, table, folder, reading, digits, json_file, html_file)

@@ -34,14 +34,12 @@ def list_command(json_file: opt.Json = None, quiet: opt.Quiet = False) -> None:
     """List the studies that come with the package."""
     from isonomy.papers import load_study, study_names
 
-    check_writable(json_file)
     rows = [_listing(load_study(name)) for name in study_names()]
     table = make_table(*rows[0], fixed=["study"])
     for row in rows:
         table.add_row(*map(str, row.values()))
     console().print(table)
-    if json_file:
-        write_json(json_file, {"studies": rows})
+    write_json(json_file, {"studies": rows})
 
 
 @study_app.command("run")
@@ -79,7 +77,6 @@ def run_command(
     """
     from isonomy.papers import load_study
 
-    check_writable(json_file)
     changes: dict[str, Any] = {
         "tasks": split_commas(task),
         "models": tuple(model),
@@ -118,7 +115,6 @@ def resume_command(
     """
     from isonomy.study.run import study_of
 
-    check_writable(json_file)
     store = open_store(folder)
     limits = {"time_limit": time_limit, "memory_limit": read_size(memory_limit)}
     engine = {"backend": backend, "workers": workers, "scheduler": scheduler, **limits}
@@ -134,7 +130,6 @@ def status_command(
 
     from isonomy.study import status
 
-    check_writable(json_file)
     now = status(open_store(folder))
     screen = console()
     screen.print(
@@ -151,8 +146,7 @@ def status_command(
         screen.print(f"\n[yellow]Note[/yellow] {escape(now.stale)}", soft_wrap=True)
     elif now.trials_done < now.trials:
         screen.print(f"\nTo continue: isonomy study resume {now.path}")
-    if json_file:
-        write_json(json_file, now.to_dict())
+    write_json(json_file, now)
 
 
 @study_app.command("query")
@@ -170,7 +164,6 @@ def query_command(
     metric. counts: the joint counts. Example: "select mitigator, avg(accuracy) from runs group by
     mitigator".
     """
-    check_writable(json_file)
     answer = open_store(folder).query(sql)
     screen = console()
     if json_file:
@@ -304,15 +297,13 @@ def _run(
         screen.print(f"CPU: {cpu} in trials, {fits} of them in fits")
     if outcome.advice:
         screen.print(f"[yellow]Interrupted.[/yellow] {outcome.advice}")
-    if json_file:
-        write_json(json_file, outcome.to_dict())
+    write_json(json_file, outcome)
     return 130 if outcome.interrupted else int(outcome.failed > 0)
 
 
 def _finish(json_file: str | None, result: dict[str, Any], sentence: str) -> None:
     console().print(sentence, soft_wrap=True)
-    if json_file:
-        write_json(json_file, result)
+    write_json(json_file, result)
 
 
 def _table(frame: Any) -> Any:

@@ -12,7 +12,6 @@ from isonomy.cli.output import (
     make_table,
     messages,
     write_json,
-    write_page,
 )
 from isonomy.cli.paper_tables import Reading, Tables, show_table, show_tables
 from isonomy.cli.study import open_store, study_app
@@ -50,8 +49,6 @@ def tables_command(
     With --published the first argument is the paper: isonomy study tables chen_2022 --published
     DIR.
     """
-    check_writable(json_file)
-    check_writable(html_file, option="--html")
     store = None if published else open_store(folder)
     show_tables(
         folder if store is None else store, table, published, reading, digits, json_file, html_file
@@ -74,7 +71,6 @@ def compare_command(
     Without --published only what the paper prints is compared: tables that our run holds in
     full, and the findings.
     """
-    check_writable(json_file)
     check_writable(markdown, option="--markdown")
     from isonomy.papers import paper_of, read_published
     from isonomy.papers.compare import compare, compare_with_print
@@ -105,8 +101,7 @@ def compare_command(
     # files first: what is printed may be cut off by a pipe
     if markdown:
         write_part(markdown, store.name, result.markdown())
-    if json_file:
-        write_json(json_file, result.to_dict())
+    write_json(json_file, result)
     screen = console()
     _show_comparison(screen, result)
     if markdown:
@@ -147,6 +142,8 @@ def _show_comparison(screen: "Console", result: "Comparison") -> None:
 
 def write_part(file: str, name: str, text: str) -> None:
     """Write a part of a Markdown file, in place of what it said of the same study before."""
+    from isonomy._files import write_text
+
     path = Path(file)
     begin, end = f"<!-- study {name} -->", f"<!-- end of study {name} -->"
     part = f"{begin}\n{text}{end}\n"
@@ -156,4 +153,4 @@ def write_part(file: str, name: str, text: str) -> None:
         whole = before + part + rest.split(end, 1)[1].lstrip("\n")
     else:
         whole = f"{whole.rstrip()}\n\n{part}" if whole else part
-    write_page(file, whole)
+    write_text(file, whole)

@@ -16,9 +16,10 @@ from isonomy.cli.options import (
     Resamples,
     Seed,
     Sensitive,
+    check_sensitive,
     parse_pairs,
 )
-from isonomy.cli.output import check_writable, console, messages, write_json, write_page
+from isonomy.cli.output import console, messages, write_json, write_page
 from isonomy.errors import InputError
 
 
@@ -129,12 +130,7 @@ def tail_command(
 
     Exit code 0: done; 2: something is wrong with what was given.
     """
-    if not sensitive:
-        raise InputError(
-            "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
-        )
-    check_writable(json_file)
-    check_writable(html_file, option="--html")
+    check_sensitive(sensitive)
     if json_file and json_file == html_file:
         raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
     about = {
@@ -199,13 +195,11 @@ def tail_command(
     screen = console()
     for report in reports:
         show(report, screen, data)
-    if json_file:
-        write_json(json_file, {"file": data, "tails": [r.to_dict() for r in reports]})
+    write_json(json_file, {"file": data, "tails": reports})
     if html_file:
         from isonomy.report.tail import tail_page
 
         write_page(html_file, tail_page(reports, title=data))
-        screen.print(f"Report: {html_file}", markup=False, soft_wrap=True)
 
 
 def _model(

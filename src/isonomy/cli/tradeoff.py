@@ -6,7 +6,6 @@ import typer
 
 from isonomy.cli import options
 from isonomy.cli.output import (
-    check_writable,
     console,
     interval,
     make_table,
@@ -83,12 +82,7 @@ def tradeoff_command(
     Exit code 0: done; 1: a method falls in a region named by --fail-on; 2: something is wrong
     with the input.
     """
-    if not sensitive:
-        raise InputError(
-            "At least one protected attribute must be named: --sensitive COLUMN (may be repeated)."
-        )
-    check_writable(json_file)
-    check_writable(html_file)
+    options.check_sensitive(sensitive)
     from isonomy.metrics import Counts, JointCounts, get_metric
     from isonomy.tradeoff import REGIONS, judge_counts, judge_mitigator, train_and_test
 
@@ -142,13 +136,11 @@ def tradeoff_command(
                         verdicts.append((attribute, column, verdict))
     screen = console()
     show(verdicts, screen, file)
-    if json_file:
-        write_json(json_file, as_data(verdicts, file))
+    write_json(json_file, as_data(verdicts, file))
     if html_file:
         from isonomy.report.tradeoff import tradeoff_page
 
         write_page(html_file, tradeoff_page(verdicts, title=file))
-        screen.print(f"Report: {html_file}")
     failed = [f"{m} ({a}: {v.region})" for a, m, v in verdicts if v.region in fail_on]
     if failed:
         messages().print(f"isonomy: {', '.join(failed)}", soft_wrap=True)

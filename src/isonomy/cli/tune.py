@@ -81,8 +81,7 @@ def tune_command(
         raise InputError("One protected attribute must be named: --sensitive ATTRIBUTE.")
     if not param:
         raise InputError("At least one parameter must be varied: --param eta=0:100:5.")
-    for file in (json_file, html_file, cache):
-        check_writable(file)
+    check_writable(cache, option="--cache")
     from isonomy.tradeoff import JsonLinesCache, judge_mitigator, train_and_test, tune
 
     groups = options.parse_pairs(privileged, "--privileged")
@@ -134,7 +133,6 @@ def tune_command(
         from isonomy.report.tradeoff import tuning_page
 
         write_page(html_file, tuning_page(found, title=title, verdict=verdict))
-        screen.print(f"Report: {html_file}")
     if found.chosen is None:
         raise typer.Exit(1)
 
