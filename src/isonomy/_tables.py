@@ -6,6 +6,7 @@ Columns are addressed by position, so that every name works, the whole numbers o
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -196,22 +197,29 @@ def as_pandas(table: Any) -> pd.DataFrame:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: what is undefined or infinite is None, arrays are lists, frames are rows.
+    """Return a value as JSON can hold it: None where undefined or infinite, rows for a frame.
+
+    Arrays are lists; records and objects with ``to_dict()`` are dictionaries.
 
     Examples
     --------
     >>> plain({"bias": np.array([0.5, np.nan]), "rows": np.int64(3)})
     {'bias': [0.5, None], 'rows': 3}
     """
+    if isinstance(value, pd.DataFrame):
+        value = value.to_dict("records")
+    elif isinstance(value, np.ndarray | np.generic | pd.Series):
+        value = value.tolist()
+    elif hasattr(value, "to_dict"):
+        return value.to_dict()
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, pd.DataFrame):
-        return plain(value.to_dict("records"))
-    if isinstance(value, list | tuple | set | np.ndarray | pd.Series):
+    if isinstance(value, list | tuple | set):
         return [plain(item) for item in value]
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, float) and not math.isfinite(value):
+    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return value if isinstance(value, str | int | float | None) else str(value)

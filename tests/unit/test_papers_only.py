@@ -7,15 +7,27 @@ from pathlib import Path
 import pytest
 
 import isonomy
-from isonomy.papers import PAPERS
+from isonomy.papers import PAPERS, Paper
 
 ROOT = Path(isonomy.__file__).parent
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.relative_to(ROOT).parts[0] != "papers")
-# the papers by the name of their folder (smith of smith_2030), and what they call their recipes
 FOLDERS = {p.parent.name for p in (ROOT / "papers").glob("*/__init__.py")}
-STEMS = sorted({re.sub(r"_\d+$", "", name) for name in FOLDERS})
+
+
+def words_of(paper: Paper) -> list[str]:
+    """Return what names a paper: parts of its name, its first author, its own words."""
+    parts = [part for part in paper.name.split("_") if not part.isdigit()]
+    return [*parts, re.split(r"[\s,]", paper.reference)[0].lower(), *paper.words]
+
+
+# short words count as whole words only
 WORDS = re.compile(
-    rf"(?<![a-z])({'|'.join(map(re.escape, STEMS))}|hort|evt)(?![a-z])|kaggle40", re.IGNORECASE
+    "|".join(
+        rf"(?<![a-z]){word}(?![a-z])" if len(word) <= 4 else word
+        for paper in PAPERS.values()
+        for word in map(re.escape, dict.fromkeys(words_of(paper)))
+    ),
+    re.IGNORECASE,
 )
 # where a person reads a reference or a caveat: text that cites, and nothing depends on it
 CITING = {"reference", "citation", "avoid", "caveats", "notes", "source"}
@@ -60,3 +72,8 @@ def test_no_other_room_names_a_paper(path: Path) -> None:
 def test_every_registered_paper_is_a_folder() -> None:
     inside = {name: p.folder for name, p in PAPERS.items() if p.folder.is_relative_to(ROOT)}
     assert inside == {name: ROOT / "papers" / name for name in FOLDERS}
+
+
+def test_every_registered_paper_is_looked_for() -> None:
+    assert all(WORDS.search(word) for paper in PAPERS.values() for word in words_of(paper))
+    assert all(WORDS.search(word) for word in ("Hort 2021", "the evt splits", "kaggle40"))

@@ -87,24 +87,13 @@ def refuse_empty(blocks: list[Block], folder: str | Path, what: str) -> pd.DataF
 
 
 def curve_blocks(
-    study: str,
-    dataset: str,
-    attribute: str,
-    model: str,
-    strategy: str,
-    metrics: tuple[str, ...],
-    values: Floats,
+    place: tuple[str, str, str, str], strategy: str, metrics: tuple[str, ...], values: Floats
 ) -> Iterator[Block]:
-    """Return a baseline's points, one block per mutation degree from 0 to 1."""
+    """Return a baseline's points, one block per mutation degree from 0 to 1.
+
+    ``place`` is the study, the dataset, the attribute and the model.
+    """
     for i, column in enumerate(values.T):
         degree = i / (values.shape[1] - 1)
-        yield Block(
-            study,
-            dataset,
-            attribute,
-            model,
-            f"{BASELINE}(strategy={strategy}, degree={degree:g})",
-            metrics,
-            column[:, None],
-            None,
-        )
+        name = f"{BASELINE}(strategy={strategy}, degree={degree:g})"
+        yield Block(*place, name, metrics, column[:, None], None)

@@ -8,12 +8,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._names import base_name
+from isonomy._tables import plain
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.papers.compare_tables import compare_tables
 from isonomy.papers.judge import is_baseline, known_mean, one_study
 from isonomy.papers.paper import FINDINGS, PAPERS
-from isonomy.papers.table import PaperTable, plain_value
+from isonomy.papers.table import PaperTable
 from isonomy.stats import holm, mann_whitney
 from isonomy.store.record import check_frame, wide
 
@@ -86,11 +87,11 @@ class Comparison:
             "paper": self.paper,
             "alpha": self.alpha,
             "notes": list(self.notes),
-            "agreement": _records(self.agreement().reset_index(names="mitigator")),
-            "tables": _records(self.table_agreement().reset_index(names="table")),
-            "findings": None if self.findings is None else self.findings.to_dict(),
-            "cells": _records(self.cells),
-            "table_cells": _records(self.tables),
+            "agreement": plain(self.agreement().reset_index(names="mitigator")),
+            "tables": plain(self.table_agreement().reset_index(names="table")),
+            "findings": plain(self.findings),
+            "cells": plain(self.cells),
+            "table_cells": plain(self.tables),
         }
 
     def markdown(self) -> str:
@@ -269,10 +270,8 @@ def compare_cells(
             "The two frames must share a task, model and method; they share none: compare runs of "
             "the same study."
         )
-    a, seeds_a = _laid_out(left, _keys(left), places[["model", *CELL]].iloc[:, 1:], metrics)
-    b, seeds_b = _laid_out(
-        right, _keys(right), places[[*CELL[:2], "their_model", "mitigator"]], metrics
-    )
+    a, seeds_a = _laid_out(left, places[list(CELL)], metrics)
+    b, seeds_b = _laid_out(right, places[[*CELL[:2], "their_model", "mitigator"]], metrics)
     equal, apart = _seed_by_seed(a, b, seeds_a, seeds_b, paired=paired)
     flat_a, flat_b = (v.reshape(-1, v.shape[-1]) for v in (a, b))
     n, m = (np.isfinite(v).sum(axis=-1) for v in (flat_a, flat_b))
@@ -325,12 +324,12 @@ def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
 
 
 def _laid_out(
-    runs: pd.DataFrame, keys: pd.MultiIndex, places: pd.DataFrame, metrics: list[str]
+    runs: pd.DataFrame, places: pd.DataFrame, metrics: list[str]
 ) -> tuple[Floats, list[int]]:
     """Return ``values[metric, place, run]`` and the repeat behind each run."""
     at = pd.MultiIndex.from_frame(places)
     unique, back = np.unique(at.to_numpy(), return_inverse=True)
-    row = pd.Index(unique).get_indexer(pd.Index(keys.to_numpy()))
+    row = pd.Index(unique).get_indexer(pd.Index(_keys(runs).to_numpy()))
     repeat = runs["repeat"].fillna(0).to_numpy(dtype=np.int64)
     seeds = np.unique(repeat)
     values = np.full((len(metrics), len(unique), seeds.size), np.nan)
@@ -384,12 +383,6 @@ def _baseline_note(ours: pd.DataFrame, published: pd.DataFrame) -> list[str]:
 
 
 # ---------------------------------------------------------------------- writing
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(k): plain_value(v) for k, v in row.items()} for row in table.to_dict(orient="records")
-    ]
 
 
 def _span(values: pd.Series) -> str:

@@ -12,7 +12,7 @@ from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.papers.archive import BASELINE
 from isonomy.store.record import wide
-from isonomy.tradeoff.regions import UNDEFINED, Rule, area, classify
+from isonomy.tradeoff.regions import UNDEFINED, Placed, Rule, place
 
 Floats = NDArray[np.float64]
 
@@ -43,21 +43,8 @@ class Curves:
         line = self.values[performance]
         return line[:, 0] > line[:, -1]
 
-    def classify(
-        self, table: pd.DataFrame, performance: str, bias: str, *, rule: Rule
-    ) -> NDArray[np.int8]:
-        """Return the region of each row; -1 where there is no baseline for it."""
-        return self._judged(table, performance, bias, rule, area_too=False)[0]
-
-    def assess(
-        self, table: pd.DataFrame, performance: str, bias: str, *, rule: Rule
-    ) -> tuple[NDArray[np.int8], Floats]:
-        """Return the region of each row and the area where it is good."""
-        return self._judged(table, performance, bias, rule, area_too=True)
-
-    def _judged(
-        self, table: pd.DataFrame, performance: str, bias: str, rule: Rule, *, area_too: bool
-    ) -> tuple[NDArray[np.int8], Floats]:
+    def place(self, table: pd.DataFrame, performance: str, bias: str, *, rule: Rule) -> Placed:
+        """Return the region of each row, -1 without a baseline for it, and the area where good."""
         codes = np.full(len(table), UNDEFINED, dtype=np.int8)
         sizes = np.full(len(table), np.nan)
         if len(table) and self.tasks:
@@ -65,10 +52,8 @@ class Curves:
             has = curve >= 0
             points = (table[performance].to_numpy()[has], table[bias].to_numpy()[has])
             lines = (self.values[performance][curve[has]], self.values[bias][curve[has]])
-            codes[has] = classify(*points, *lines, rule=rule)
-            if area_too:
-                sizes[has] = area(*points, *lines, rule=rule)
-        return codes, sizes
+            codes[has], sizes[has] = place(*points, *lines, rule=rule)
+        return Placed(codes, sizes)
 
 
 def known_mean(values: Floats, axis: int | tuple[int, ...] = -1) -> Floats:

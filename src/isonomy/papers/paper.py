@@ -47,6 +47,8 @@ class Paper:
         Reads the files that the authors published, from a folder to a result frame.
     comparable : bool
         Whether the authors' runs can be compared with ours, run by run.
+    words : tuple of str
+        What only this folder may name besides its own name and the first author, such as recipes.
     about_runs : callable
         From the name of a table and ``Store.runs()`` to notes below that table.
 
@@ -65,6 +67,7 @@ class Paper:
     metrics: tuple[str, ...] = ()
     read: Callable[[str | Path], pd.DataFrame] | None = None
     comparable: bool = False
+    words: tuple[str, ...] = ()
     about_runs: Callable[[str, pd.DataFrame], list[str]] = _no_notes
 
     @property

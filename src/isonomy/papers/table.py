@@ -8,20 +8,33 @@ from typing import Any
 
 import pandas as pd
 
+from isonomy._tables import plain
+
 
 def percent(value: Any) -> str:
     """Write a share as the papers do: a whole percentage."""
     return "" if value is None or value != value else f"{100 * value:.0f}%"
 
 
-def areas(value: Any) -> str:
-    """Write an area with three decimals, anything else as it is."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None or value != value else f"{value:.3f}"
+def decimals(digits: int, *, undefined: str = "") -> Callable[[Any], str]:
+    """Return a function that writes a number with so many decimals, anything else as it is.
+
+    Examples
+    --------
+    >>> [decimals(2)(value) for value in (-0.001, 0.125, float("nan"), 310, "III")]
+    ['0.00', '0.12', '', '310', 'III']
+    """
+
+    def write(value: Any) -> str:
+        if isinstance(value, float):
+            # a minus before nothing would be a cell of its own
+            return undefined if value != value else f"{value:z.{digits}f}"
+        return "" if value is None or value is pd.NA else str(value)
+
+    return write
 
 
-def plain(value: Any) -> str:
+def four_digits(value: Any) -> str:
     """Write a number with four significant digits, anything else as it is."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.4g}"
@@ -62,7 +75,7 @@ class PaperTable:
     unit: str = "mitigation cases"
     notes: tuple[str, ...] = ()
     printed: pd.DataFrame | None = None
-    write: Callable[[Any], str] = plain
+    write: Callable[[Any], str] = four_digits
     shares: bool = False
 
     def frame(self) -> pd.DataFrame:
@@ -131,7 +144,7 @@ class PaperTable:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: undefined is None."""
         rows = [
-            {"row": label_of(row)} | {label_of(c): plain_value(v) for c, v in cells.items()}
+            {"row": label_of(row)} | {label_of(c): plain(v) for c, v in cells.items()}
             for row, cells in self.data.iterrows()
         ]
         compared = self.compare().to_dict(orient="records")
@@ -176,13 +189,6 @@ class Recipe:
     def has_readings(self) -> bool:
         """Whether the table is made as published or corrected, by the keyword ``reading``."""
         return "reading" in inspect.signature(self.make).parameters
-
-
-def plain_value(value: Any) -> Any:
-    """Return a value as data can hold it; undefined is None."""
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if value is pd.NA or value != value else value
 
 
 def label_of(key: Any) -> str:

@@ -19,6 +19,7 @@ PAPER = PAPERS.add(
         TABLES,
         parts_of,
         read=read_biswas,
+        words=("kaggle40",),
     ),
     aliases=("biswas",),
 )

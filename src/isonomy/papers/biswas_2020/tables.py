@@ -19,7 +19,7 @@ import pandas as pd
 
 from isonomy.papers.judge import one_study
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import PaperTable, Recipe
+from isonomy.papers.table import PaperTable, Recipe, decimals
 from isonomy.store.record import wide
 
 METHODS: dict[str, str] = {
@@ -174,8 +174,7 @@ def fig4(frame: pd.DataFrame) -> PaperTable:
     return _finished("fig4", title, data, notes, theirs.reindex(total.index), _three, frame)
 
 
-def _three(value: Any) -> str:
-    return value if isinstance(value, str) else "undefined" if value != value else f"{value:.3f}"
+_three = decimals(3, undefined="undefined")
 
 
 def _two(value: Any) -> str:
@@ -206,15 +205,7 @@ def _finished(
     if not _is_paper(frame):
         return PaperTable(name, title, data, cases, "models", tuple(notes), None, write)
     table = PaperTable(name, title, data, cases, "models", printed=theirs, write=write)
-    compared = table.compare()
-    agrees = compared["agrees"].astype(bool)
-    first = [
-        f"{int(agrees.sum())} of {len(compared)} cells that can be compared equal the paper's."
-    ]
-    first += [
-        f"{cell.row}, {cell.column}: {cell.recomputed}, printed {cell.printed}."
-        for cell in compared[~agrees].itertuples()
-    ]
+    first = table.agreement()
     first.append(
         f"The paper's rows {', '.join(_MISPLACED)} hold other metrics than their headings say "
         "(CNT under SPD, and so on), which inflates their totals."

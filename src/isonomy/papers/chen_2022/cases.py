@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isonomy.errors import InputError
 from isonomy.papers.judge import Curves, curves_of, known_mean, runs_of
 from isonomy.stats import cohens_d, mann_whitney
-from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, area, classify
+from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, classify, place
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -178,11 +178,10 @@ class Cube:
         out = np.full(self.held.shape, np.nan)
         cells, points = self._placed(self.means, gap, score)
         if cells[0].size:
-            code = classify(*points, rule=rule)
+            code, size = place(*points, rule=rule)
             worth = {"win-win": 100.0, "poor": -25.0, "inverted": -50.0, "lose-lose": -100.0}
             fixed = np.array([worth.get(region, np.nan) for region in REGIONS] + [np.nan])[code]
-            good = code == REGIONS.index("good")
-            out[cells] = np.where(good, area(*points, rule=rule), fixed)
+            out[cells] = np.where(code == REGIONS.index("good"), size, fixed)
         return out
 
 

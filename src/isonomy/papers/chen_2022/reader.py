@@ -17,26 +17,10 @@ Floats = NDArray[np.float64]
 
 _STUDY = f"chen_2022{PUBLISHED}"
 
-_PREFIXES = [
-    "op",
-    "lfr",
-    "rw",
-    "dir",
-    "pr",
-    "ad",
-    "mfc1",
-    "mfc2",
-    "roc1",
-    "roc2",
-    "roc3",
-    "ceo1",
-    "ceo2",
-    "ceo3",
-    "eo",
-    "fairway",
-    "fairsmote",
-]
-_METHODS = {"default": "unmitigated", **dict(zip(_PREFIXES, METHODS.values(), strict=True))}
+_PREFIXES = (
+    "op lfr rw dir pr ad mfc1 mfc2 roc1 roc2 roc3 ceo1 ceo2 ceo3 eo fairway fairsmote"  # as METHODS
+)
+_METHODS = {"default": "unmitigated", **dict(zip(_PREFIXES.split(), METHODS.values(), strict=True))}
 _SIDES = {"1": "F", "0": "UnF", "_macro": "Mac"}
 _METRICS = {
     "accuracy": "accuracy",
@@ -72,15 +56,8 @@ def read_chen(folder: str | Path) -> pd.DataFrame:
             blocks.append(_runs(file, match))
         elif match := _CURVE.match(file.name):
             names, values = _lines(file, _BASELINE)
-            blocks += curve_blocks(
-                _STUDY,
-                _DATASETS.get(match[1], match[1]),
-                match[3].lower(),
-                match[2],
-                "majority",
-                names,
-                values,
-            )
+            place = (_STUDY, _DATASETS.get(match[1], match[1]), match[3].lower(), match[2])
+            blocks += curve_blocks(place, "majority", names, values)
     return refuse_empty(blocks, folder, "Chen's result files (such as rw_lr_adult_sex.txt)")
 
 
@@ -104,14 +81,6 @@ def _runs(file: File, match: re.Match[str]) -> Block:
     if count > _REPEATS:
         values = values[:, :_REPEATS]
         reason = f"the file has {count} values a row; the first {_REPEATS} are the runs"
-    return Block(
-        _STUDY,
-        _DATASETS.get(match[3], match[3]),
-        match[4].lower(),
-        match[2],
-        _METHODS[match[1]],
-        metrics,
-        values,
-        range(values.shape[1]),
-        reason=reason,
-    )
+    place = (_STUDY, _DATASETS.get(match[3], match[3]), match[4].lower(), match[2])
+    repeats = range(values.shape[1])
+    return Block(*place, _METHODS[match[1]], metrics, values, repeats, reason=reason)

@@ -19,7 +19,7 @@ from isonomy.papers.chen_2022.cases import (
 )
 from isonomy.papers.judge import known_mean
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import PaperTable
+from isonomy.papers.table import PaperTable, decimals
 from isonomy.stats import rank, spearman
 
 printed = partial(read_printed, __file__)
@@ -29,9 +29,7 @@ _BIAS = slice(len(PERFORMANCE), len(NAMES))
 _APPLICATIONS = "applications (task, model, method)"
 
 
-def six_decimals(value: Any) -> str:
-    """Return a number with six decimals, or an empty cell."""
-    return "" if value != value else f"{value:.6f}"
+six_decimals = decimals(6)
 
 
 def _whole_number(value: Any) -> str:

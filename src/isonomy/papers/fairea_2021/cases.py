@@ -77,7 +77,7 @@ def judged_cases(frame: pd.DataFrame, rule: Rule) -> tuple[pd.DataFrame, list[st
     cases["method"] = runs["mitigator"].astype(str).map(labels)
     cases["constant"] = (runs[[*GAPS.values()]] == 0).all(axis=1)
     for gap, metric in GAPS.items():
-        cases[gap] = curves.classify(runs, "accuracy", metric, rule=rule)
+        cases[gap] = curves.place(runs, "accuracy", metric, rule=rule).region
     placed = (cases[[*GAPS]] != UNDEFINED).all(axis=1)
     return cases[placed], notes
 
@@ -103,7 +103,7 @@ def assess(frame: pd.DataFrame, *, rule: Rule = "paper") -> pd.DataFrame:
     curves, _ = usable(frame)
     parts = []
     for gap, metric in GAPS.items():
-        codes, sizes = curves.assess(means, "accuracy", metric, rule=rule)
+        codes, sizes = curves.place(means, "accuracy", metric, rule=rule)
         part = means[[*keys, "runs", "accuracy"]].copy()
         part[keys] = part[keys].astype(str)
         part["gap"], part["bias"] = gap, means[metric]

@@ -156,7 +156,7 @@ def strictness(frame: pd.DataFrame, task: str | None = None) -> tuple[int, int]:
                 # degree 0 is the same model for every strategy
                 table = pd.DataFrame({m: other.values[m][i, 1:] for m in ("accuracy", gap)})
                 table[list(TASK)] = pd.DataFrame([key] * len(table), index=table.index)
-                codes, sizes = curves.assess(table, "accuracy", gap, rule="paper")
+                codes, sizes = curves.place(table, "accuracy", gap, rule="paper")
                 words = region_names(codes)
                 above = (words == "win-win") | ((words == "good") & (sizes > 0))
                 # both rules call a constant prediction below the whole line win-win: it is not

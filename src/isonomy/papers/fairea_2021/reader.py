@@ -106,4 +106,5 @@ def _baseline(file: File, dataset: str, attribute: str, model: str) -> Iterator[
     words = {1: ("majority",), 2: ("majority", "minority"), 3: ("majority", "random", "minority")}
     for strategy, line_number in zip(words[len(best_first)], best_first, strict=True):
         values = np.array([lines[line_number] for lines in curves.values()])
-        yield from curve_blocks(_STUDY, dataset, attribute, model, strategy, tuple(curves), values)
+        place = (_STUDY, dataset, attribute, model)
+        yield from curve_blocks(place, strategy, tuple(curves), values)

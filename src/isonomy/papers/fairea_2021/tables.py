@@ -36,7 +36,7 @@ from isonomy.papers.fairea_2021.cases import (
 from isonomy.papers.fairea_2021.figures import fig4, fig5, fig6, strictness
 from isonomy.papers.judge import TASK
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import PaperTable, Recipe, areas, percent
+from isonomy.papers.table import PaperTable, Recipe, decimals, percent
 from isonomy.tradeoff.regions import REGIONS, Rule
 
 printed = partial(read_printed, __file__)
@@ -204,7 +204,7 @@ def _area_table(
         theirs = theirs.mask(absent.all(axis=1), "", axis=0)
     unit = "runs x gaps, averaged by cell"
     total = int(judged["runs"].sum())
-    table = PaperTable(name, title, data, total, unit, tuple(notes), theirs, areas)
+    table = PaperTable(name, title, data, total, unit, tuple(notes), theirs, decimals(3))
     return _with_verdicts(table, frame)
 
 

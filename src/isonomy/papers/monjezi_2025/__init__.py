@@ -17,6 +17,7 @@ PAPER = PAPERS.add(
         Path(__file__).parent,
         TABLES,
         parts_of,
+        words=("evt",),
         about_runs=about_runs,
     ),
     aliases=("monjezi",),

@@ -19,7 +19,7 @@ printed (``.1`` stays ``.1``), slips included. What a reader must know:
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from isonomy.errors import InputError
 from isonomy.papers.judge import one_study
 from isonomy.papers.monjezi_2025.claims import Results
 from isonomy.papers.printed import read_printed
+from isonomy.papers.table import decimals
 from isonomy.stats import scott_knott
 from isonomy.store.record import wide
 from isonomy.study.tails import SIDES
@@ -103,18 +104,7 @@ def printed(table: str) -> pd.DataFrame:
     return read_printed(__file__, table, index=_LABELS[table])
 
 
-def two_decimals(value: Any) -> str:
-    """Write a number with two decimals, anything else as it is.
-
-    Examples
-    --------
-    >>> [two_decimals(value) for value in (-0.001, 0.125, float("nan"), 310, "III")]
-    ['0.00', '0.12', '', '310', 'III']
-    """
-    if isinstance(value, float | np.floating):
-        # a minus before nothing would be a cell of its own
-        return "" if value != value else f"{value:.2f}".replace("-0.00", "0.00")
-    return "" if value is None or value is pd.NA else str(value)
+two_decimals = decimals(2)
 
 
 def printed_two(frame: pd.DataFrame) -> pd.DataFrame:

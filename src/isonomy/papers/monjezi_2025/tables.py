@@ -44,30 +44,18 @@ from isonomy.papers.table import PaperTable, Recipe
 
 # ---------------------------------------------------------------------- RQ2
 
-_GROUP_COLUMNS: dict[Reading, dict[str, str]] = {
-    "as_published": {
-        "mu": "gev_location",
-        "sigma": "gev_scale",
-        "xi": "gev_shape",
-        "+/-": "gev_error",
-        "tau": "tail_threshold",
-        "type": "type",
-        "B": "tail_horizon",
-        "distinct": "tail_distinct",
-        "CV": "cv_raw",
-    },
-    "corrected": {
-        "level 1000": "level_1000",
-        "sigma": "gpd_scale",
-        "xi": "gpd_shape",
-        "+/-": "gpd_error",
-        "tau": "tail_threshold",
-        "type": "evidence",
-        "B": "tail_horizon",
-        "distinct": "tail_distinct",
-        "CV": "cv_residual",
-    },
+_GROUP_COLUMNS = {
+    "mu": ("gev_location", "level_1000"),
+    "sigma": ("gev_scale", "gpd_scale"),
+    "xi": ("gev_shape", "gpd_shape"),
+    "+/-": ("gev_error", "gpd_error"),
+    "tau": ("tail_threshold", "tail_threshold"),
+    "type": ("type", "evidence"),
+    "B": ("tail_horizon", "tail_horizon"),
+    "distinct": ("tail_distinct", "tail_distinct"),
+    "CV": ("cv_raw", "cv_residual"),
 }
+"""Of Table IV: what a column holds as published, and corrected."""
 
 
 def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTable:
@@ -85,8 +73,10 @@ def table4(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTa
     """
     published = reading == "as_published"
     groups, cases = groups_of(frame), cases_of(frame)
-    columns = _GROUP_COLUMNS[reading]
-    data = groups[["cd_rows", *columns.values()]].set_axis(["N", *columns], axis=1)
+    columns = [pair[not published] for pair in _GROUP_COLUMNS.values()]
+    data = groups[["cd_rows", *columns]].set_axis(["N", *_GROUP_COLUMNS], axis=1)
+    if not published:
+        data = data.rename(columns={"mu": "level 1000"})
     data["CV"] = data["CV"].map({1.0: "pass", 0.0: "fail"})
     data = data.astype({"N": int, "B": int, "distinct": int})
     ecd = "ECD" if published else "ECD 1000"
