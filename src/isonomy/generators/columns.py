@@ -101,12 +101,12 @@ class Columns:
             raise unknown_name("column", str(missing[0]), list(frame.columns))
         out = np.empty((len(frame), len(self)))
         for j, column in enumerate(self):
-            held = frame[column.name]
+            series = frame[column.name]
             if column.discrete:
-                at = column.values.get_indexer(pd.Index(held.astype(object)))
+                at = column.values.get_indexer(pd.Index(series.astype(object)))
                 out[:, j] = np.where(at < 0, np.nan, at)
             else:
-                out[:, j] = held.to_numpy(dtype=np.float64, na_value=np.nan)
+                out[:, j] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return out
 
     def clip(self, points: Floats) -> Floats:
@@ -149,29 +149,29 @@ class Columns:
         return found
 
 
-def _learn(held: "pd.Series[Any]", declared: bool) -> Column:
-    numeric = pd.api.types.is_numeric_dtype(held.dtype)
-    numeric = numeric and not pd.api.types.is_bool_dtype(held.dtype)
+def _learn(series: "pd.Series[Any]", declared: bool) -> Column:
+    numeric = pd.api.types.is_numeric_dtype(series.dtype)
+    numeric = numeric and not pd.api.types.is_bool_dtype(series.dtype)
     if not declared and numeric:
-        numbers = held.to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         if not np.isfinite(numbers).all():
             raise InputError(
-                f"A column of numbers must hold finite ones; {held.name!r} holds missing or "
+                f"A column of numbers must hold finite ones; {series.name!r} holds missing or "
                 f"infinite ones: fill them, or name the column in discrete=."
             )
         if len(np.unique(numbers)) > FEW:
             whole = bool((numbers == np.round(numbers)).all())
             return Column(
-                held.name,
+                series.name,
                 "integer" if whole else "number",
-                held.dtype,
+                series.dtype,
                 pd.Index([], dtype=object),
                 float(numbers.min()),
                 float(numbers.max()),
             )
-    seen = pd.Index(held.astype(object).unique(), dtype=object)
+    seen = pd.Index(series.astype(object).unique(), dtype=object)
     try:  # the order of the rows must not decide
         seen = seen.sort_values()
     except TypeError:
         seen = seen[np.argsort([str(v) for v in seen], kind="stable")]
-    return Column(held.name, "discrete", held.dtype, seen, 0.0, float(len(seen) - 1))
+    return Column(series.name, "discrete", series.dtype, seen, 0.0, float(len(seen) - 1))

@@ -150,12 +150,12 @@ class Asking:
         column = rng.integers(len(self.columns), size=n)
         value, row = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
         for k, frequency in enumerate(self.frequency):
-            mine = np.flatnonzero(column == k)
+            here = np.flatnonzero(column == k)
             weight = np.log1p(frequency)
-            value[mine] = rng.choice(len(weight), size=len(mine), p=weight / weight.sum())
-            start = np.concatenate([[0.0], np.cumsum(frequency)])[value[mine]]
-            place = start + np.floor(rng.random(len(mine)) * frequency[value[mine]])
-            row[mine] = self.order[k][place.astype(np.intp)]
+            value[here] = rng.choice(len(weight), size=len(here), p=weight / weight.sum())
+            start = np.concatenate([[0.0], np.cumsum(frequency)])[value[here]]
+            place = start + np.floor(rng.random(len(here)) * frequency[value[here]])
+            row[here] = self.order[k][place.astype(np.intp)]
         return (column, value), row
 
     def draw(self, n: int, rng: np.random.Generator, condition: Condition) -> tuple[Codes, Codes]:
@@ -171,8 +171,8 @@ class Asking:
         column = rng.integers(len(self.columns), size=n)
         value = np.empty(n, dtype=np.intp)
         for k, frequency in enumerate(self.frequency):
-            mine = np.flatnonzero(column == k)
-            value[mine] = rng.choice(len(frequency), size=len(mine), p=frequency / frequency.sum())
+            here = np.flatnonzero(column == k)
+            value[here] = rng.choice(len(frequency), size=len(here), p=frequency / frequency.sum())
         return column, value
 
     def vector(self, column: Codes, value: Codes) -> NDArray[np.float32]:

@@ -84,13 +84,13 @@ def fit_modes(values: Floats, components: int = 10, *, concentration: float = 0.
     if len(x):
         z, weight = _thin((x - centre) / spread, weight)
         r = _ascend(z, weight, max(components - len(spikes), 1), concentration)
-        held = weight @ r
-        r = r[:, held > min(LEAST_SHARE * n, held.max() / 2)]
+        mass = weight @ r
+        r = r[:, mass > min(LEAST_SHARE * n, mass.max() / 2)]
         r /= r.sum(axis=1, keepdims=True)
-        held = weight @ r
-        place = (weight * z) @ r / held
-        wide = np.einsum("i,ik,ik->k", weight, r, (z[:, None] - place) ** 2) / held
-        size, mean = np.append(size, held), np.append(mean, place)
+        mass = weight @ r
+        place = (weight * z) @ r / mass
+        wide = np.einsum("i,ik,ik->k", weight, r, (z[:, None] - place) ** 2) / mass
+        size, mean = np.append(size, mass), np.append(mean, place)
         variance = np.append(variance, wide)
     order = np.argsort(mean)
     # a spike must keep some width to divide by: a millionth of the column's
@@ -104,8 +104,8 @@ def _thin(z: Floats, weight: Floats) -> tuple[Floats, Floats]:
         return z, weight
     cell = np.minimum(np.cumsum(weight) * SUPPORT // weight.sum(), SUPPORT - 1).astype(np.intp)
     total: Floats = np.bincount(cell, weight, SUPPORT).astype(np.float64)
-    held = total > 0
-    return np.bincount(cell, weight * z, SUPPORT)[held] / total[held], total[held]
+    filled = total > 0
+    return np.bincount(cell, weight * z, SUPPORT)[filled] / total[filled], total[filled]
 
 
 def _ascend(z: Floats, weight: Floats, k: int, concentration: float) -> Floats:

@@ -42,21 +42,21 @@ def compare_tables(
         try:
             if short:
                 raise InputError(f"{', '.join(short)}.")
-            mine = recipe.make(ours)
-            theirs = mine if published is None else recipe.make(published)
+            our_table = recipe.make(ours)
+            theirs = our_table if published is None else recipe.make(published)
         except InputError as error:  # too little for a statistic, such as two points to correlate
             notes.append(f"{name} is not compared: {error}")
             continue
         if published is not None:
             values, texts = theirs.data, theirs.text()
-        elif mine.compare().empty:
+        elif our_table.compare().empty:
             notes.append(f"{name} is not compared: our runs hold no printed cell in full.")
             continue
         else:
-            assert mine.printed is not None
-            texts = mine.printed
+            assert our_table.printed is not None
+            texts = our_table.printed
             values = texts.map(lambda cell, within=recipe.close: _number_in(cell, within))
-        own = mine.text()
+        own = our_table.text()
         for column in own.columns.intersection(texts.columns, sort=False):
             for row in own.index.intersection(texts.index, sort=False):
                 pair = str(own.loc[row, column]), str(texts.loc[row, column])
@@ -64,7 +64,7 @@ def compare_tables(
                 if compared:
                     equal = pair[0] == pair[1]
                     close = equal or is_close(
-                        mine.data.loc[row, column], values.loc[row, column], recipe.close
+                        our_table.data.loc[row, column], values.loc[row, column], recipe.close
                     )
                     cell = (name, label_of(row), label_of(column), *pair, equal, close)
                     rows.append((*cell, recipe.close))

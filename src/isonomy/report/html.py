@@ -15,7 +15,7 @@ WIDTH = 220.0
 
 
 def environment() -> Environment:
-    """Give the templates with the filters that all pages share."""
+    """Return the templates with the filters that all pages share."""
     found = Environment(
         loader=PackageLoader("isonomy.report"),
         autoescape=True,

@@ -29,12 +29,12 @@ def _coloured(fragment: str) -> str:
 
 
 def _room(labels: Sequence[Any]) -> float:
-    """Give the pixels that the longest label takes, the mean rank beside it included."""
+    """Return the pixels that the longest label takes, the mean rank beside it included."""
     return 6.1 * max((len(str(label)) for label in labels), default=0) + 52.0
 
 
 def _levels(bars: Sequence[tuple[float, float]]) -> list[int]:
-    """Give each bar the first line on which it touches no other."""
+    """Return for each bar the first line on which it touches no other."""
     ends: list[float] = []
     out = []
     for start, end in bars:
@@ -216,13 +216,13 @@ def wins_table(found: "WinTieLoss", *, reference: Any = None) -> str:
                 f'fill="var(--{colours[name]})"/>'
             )
             x += wide
-        told = ", ".join(f"{int(row[name])} {name}" for name in shown)
+        summary = ", ".join(f"{int(row[name])} {name}" for name in shown)
         cells = "".join(
             f'<td class="n" style="text-align:right">{int(row[name])}</td>' for name in shown
         )
         rows.append(
             f"<tr><td>{escape(str(row['treatment']))}</td>{cells}<td>"
-            f'<svg width="160" height="12" role="img" aria-label="{told}">{"".join(strip)}</svg>'
+            f'<svg width="160" height="12" role="img" aria-label="{summary}">{"".join(strip)}</svg>'
             "</td></tr>"
         )
     beside = f"against {reference}" if reference is not None else "against all others"

@@ -29,11 +29,27 @@ class Scale:
         py = deep - (deep - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
         return round(px, 1), round(py, 1)
 
-    def line(self, x: Floats, y: Floats) -> str:
-        """Write the points of a polyline."""
-        return " ".join(
-            "{},{}".format(*self.at(float(a), float(b))) for a, b in zip(x, y, strict=True)
-        )
+    def polyline(self, x: Floats, y: Floats, style: str, title: str = "") -> str:
+        """Draw a line through points."""
+        return _shape(f'polyline points="{self._points(x, y)}" fill="none"', style, title)
+
+    def polygon(self, x: Floats, y: Floats, style: str) -> str:
+        """Draw an area."""
+        return _shape(f'polygon points="{self._points(x, y)}"', style)
+
+    def circle(self, x: float, y: float, r: float, style: str) -> str:
+        """Draw a point."""
+        px, py = self.at(float(x), float(y))
+        return _shape(f'circle cx="{px}" cy="{py}" r="{r:g}"', style)
+
+    def _points(self, x: Floats, y: Floats) -> str:
+        pairs = zip(x, y, strict=True)
+        return " ".join("{},{}".format(*self.at(float(a), float(b))) for a, b in pairs)
+
+
+def _shape(start: str, style: str, title: str = "") -> str:
+    end = f"><title>{title}</title></{start.split()[0]}>" if title else "/>"
+    return f"<{start} {style}{end}"
 
 
 def span_of(*values: Any) -> tuple[float, float]:

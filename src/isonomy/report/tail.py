@@ -40,10 +40,8 @@ def histogram_svg(report: "EcdReport") -> str:
     for i, found in enumerate(values):
         share = np.histogram(found, edges)[0] / found.size
         y = np.log10(np.maximum(share, LEAST))
-        steps = scale.line(np.repeat(edges, 2)[1:-1], np.repeat(y, 2))
-        parts.append(
-            f'<polyline points="{steps}" fill="none" stroke="{_ink(i)}" stroke-width="1.6"/>'
-        )
+        style = f'stroke="{_ink(i)}" stroke-width="1.6"'
+        parts.append(scale.polyline(np.repeat(edges, 2)[1:-1], np.repeat(y, 2), style))
     parts.append(_legend(report))
     return svg("".join(parts), "distribution of counterfactual discrimination")
 
@@ -57,19 +55,12 @@ def qq_svg(group: "GroupReport") -> str | None:
     scale = Scale(_span(expected), _span(observed, low, high))
     parts = [
         axes(scale, "expected by the fitted tail", _beside(scale, "observed")),
-        (
-            f'<polygon points="{scale.line(np.r_[expected, expected[::-1]], np.r_[low, high[::-1]])}" '
-            'fill="var(--dot)" opacity="0.12"/>'
-        ),
-        (
-            f'<polyline points="{scale.line(expected, expected)}" fill="none" stroke="var(--soft)" '
-            'stroke-dasharray="4 3"/>'
-        ),
+        _band(scale, expected, low, high, 'fill="var(--dot)" opacity="0.12"'),
+        scale.polyline(expected, expected, 'stroke="var(--soft)" stroke-dasharray="4 3"'),
     ]
     for x, y, outside in zip(expected, observed, (observed < low) | (observed > high), strict=True):
-        px, py = scale.at(float(x), float(y))
         colour = "--violated" if outside else "--dot"
-        parts.append(f'<circle cx="{px}" cy="{py}" r="2.6" fill="var({colour})"/>')
+        parts.append(scale.circle(x, y, 2.6, f'fill="var({colour})"'))
     return svg("".join(parts), f"quantiles of the tail of {group.name}")
 
 
@@ -112,20 +103,20 @@ def levels_svg(report: "EcdReport") -> str | None:
     ]
     for i, g, grid, level, low, high in curves:
         log = np.log10(grid)
-        around = scale.line(np.r_[log, log[::-1]], np.r_[low, high[::-1]])
-        parts.append(f'<polygon points="{around}" fill="{_ink(i)}" opacity="0.13"/>')
+        parts.append(_band(scale, log, low, high, f'fill="{_ink(i)}" opacity="0.13"'))
+        style = f'stroke="{_ink(i)}" stroke-width="2"'
         inside = grid <= (g.horizon if g.horizon == g.horizon else np.inf)
-        parts.append(_line(scale, log[inside], level[inside], i, dashed=False))
+        parts.append(scale.polyline(log[inside], level[inside], style))
         beyond = np.flatnonzero(~inside)
         if beyond.size:
             tail = slice(max(0, int(beyond[0]) - 1), None)
-            parts.append(_line(scale, log[tail], level[tail], i, dashed=True))
+            parts.append(scale.polyline(log[tail], level[tail], style + ' stroke-dasharray="5 4"'))
         n = g.extremes.rows
         order = np.arange(1, g.extremes.fit.k + 1)  # type: ignore[union-attr]
         for m, value in zip(n / (order - 0.5), g.extremes.values, strict=False):
             if x[0] <= np.log10(m) <= x[1]:
-                px, py = scale.at(float(np.log10(m)), float(value))
-                parts.append(f'<circle cx="{px}" cy="{py}" r="2" fill="none" stroke="{_ink(i)}"/>')
+                style = f'fill="none" stroke="{_ink(i)}"'
+                parts.append(scale.circle(np.log10(m), value, 2, style))
     parts.append(_legend(report))
     return svg("".join(parts), "return levels")
 
@@ -215,12 +206,9 @@ def _span(*values: Floats) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _line(scale: Scale, x: Floats, y: Floats, i: int, *, dashed: bool) -> str:
-    dash = ' stroke-dasharray="5 4"' if dashed else ""
-    return (
-        f'<polyline points="{scale.line(x, y)}" fill="none" stroke="{_ink(i)}" '
-        f'stroke-width="2"{dash}/>'
-    )
+def _band(scale: Scale, x: Floats, low: Floats, high: Floats, style: str) -> str:
+    """Draw what lies between two lines."""
+    return scale.polygon(np.r_[x, x[::-1]], np.r_[low, high[::-1]], style)
 
 
 def _upright(scale: Scale, x: float, colour: str) -> str:

@@ -74,17 +74,16 @@ def plane_svg(
     )
     for (name, other), dashes in zip((others or {}).items(), ("2 3", "7 3"), strict=False):
         style = f'stroke="var(--soft)" stroke-dasharray="{dashes}"'
-        parts.append(
-            _line(scale, other.bias, other.performance, style, f"mutation into {name} labels")
-        )
+        title = f"mutation into {name} labels"
+        parts.append(scale.polyline(other.bias, other.performance, style, title))
     if frontier is not None:
         reach_y, reach_x = frontier.reach()
         style = 'stroke="var(--dot)" stroke-width="1.5" stroke-dasharray="5 3"'
-        parts.append(_line(scale, reach_x, reach_y, style, "group thresholds on the same model"))
+        title = "group thresholds on the same model"
+        parts.append(scale.polyline(reach_x, reach_y, style, title))
     style = 'stroke="var(--violated)" stroke-width="2"'
-    parts.append(
-        _line(scale, baseline.bias, baseline.performance, style, "mutation baseline") + "</g>"
-    )
+    line = scale.polyline(baseline.bias, baseline.performance, style, "mutation baseline")
+    parts.append(f"{line}</g>")
     px, py = scale.at(*first)
     labels = _Labels([(px - 6, py - 6, px + 6, py + 6)], size[0])
     parts.append(
@@ -132,11 +131,6 @@ def _frame(
     )
 
 
-def _line(scale: Scale, x: Floats, y: Floats, style: str, title: str) -> str:
-    points = scale.line(x, y)
-    return f'<polyline points="{points}" fill="none" {style}><title>{title}</title></polyline>'
-
-
 def _regions(scale: Scale, line: "Baseline") -> list[str]:
     """Tint win-win, lose-lose and good, and name the regions."""
     best, worst = scale.y[::-1] if line.larger_is_better else scale.y
@@ -148,12 +142,12 @@ def _regions(scale: Scale, line: "Baseline") -> list[str]:
             f'<rect x="{min(ax, bx)}" y="{min(ay, by)}" width="{abs(bx - ax):.1f}" '
             f'height="{abs(by - ay):.1f}" fill="var(--{colour})" opacity="0.09"/>'
         )
-    good = scale.line(
+    good = scale.polygon(
         np.append(line.bias, [scale.x[0], scale.x[0], x]),
         np.append(line.performance, [line.performance[-1], y, y]),
+        'fill="var(--within)" opacity="0.05"',
     )
-    parts.append(f'<polygon points="{good}" fill="var(--within)" opacity="0.05"/>')
-    return [*parts, _region_words(scale, line)]
+    return [*parts, good, _region_words(scale, line)]
 
 
 def _mark(
@@ -249,21 +243,15 @@ def area_svg(verdict: "TradeOff") -> str:
         beside = float(steps[np.argmax(np.interp(steps, *rising) >= y)])
         below = float(np.interp(x, *rising))
         inside = (rising[0] > x) & (rising[0] < beside)
-        corners_x = [x, *rising[0][inside], beside, x]
-        corners_y = [below, *rising[1][inside], y, y]
-        parts.append(
-            f'<polygon points="{scale.line(np.array(corners_x), np.array(corners_y))}" '
-            'fill="var(--dot)" opacity="0.35"/>'
-        )
-    parts.append(
-        f'<polyline points="{scale.line(bx, by)}" fill="none" stroke="var(--violated)" '
-        'stroke-width="2"/>'
-    )
+        corners_x = np.array([x, *rising[0][inside], beside, x])
+        corners_y = np.array([below, *rising[1][inside], y, y])
+        parts.append(scale.polygon(corners_x, corners_y, 'fill="var(--dot)" opacity="0.35"'))
+    parts.append(scale.polyline(bx, by, 'stroke="var(--violated)" stroke-width="2"'))
     px, py = scale.at(x, y)
     area = f", area {verdict.area:.4f}" if verdict.area == verdict.area else ""
     parts.append(
-        f'<circle cx="{px}" cy="{py}" r="5" fill="var(--within)"/>'
-        f'<text x="{px + 8}" y="{py - 6}" class="t">{escape(verdict.region or "")}{area}</text>'
+        scale.circle(x, y, 5, 'fill="var(--within)"')
+        + f'<text x="{px + 8}" y="{py - 6}" class="t">{escape(verdict.region or "")}{area}</text>'
     )
     return svg("".join(parts), "area between the method and the baseline")
 
@@ -279,11 +267,9 @@ def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
     scale = Scale(span_of(x), span_of(y))
     parts = [
         axes(scale, name, what),
-        f'<polyline points="{scale.line(x, y)}" fill="none" stroke="var(--dot)" stroke-width="2"/>',
+        scale.polyline(x, y, 'stroke="var(--dot)" stroke-width="2"'),
+        *(scale.circle(a, b, 2.5, 'fill="var(--dot)"') for a, b in zip(x, y, strict=True)),
     ]
-    for a, b in zip(x, y, strict=True):
-        px, py = scale.at(float(a), float(b))
-        parts.append(f'<circle cx="{px}" cy="{py}" r="2.5" fill="var(--dot)"/>')
     if tuning.chosen is not None:
         at = np.flatnonzero(x == float(tuning.chosen[name]))
         if at.size:

@@ -228,10 +228,10 @@ def test_methods_with_their_own_model_stand_for_every_model() -> None:
     cube = cube_of(records_frame(records))
     lr, rf = (chen_2022.MODELS.index(m) for m in ("lr", "rf"))
     ad, rw = ([*METHODS].index(m) for m in ("AD", "RW"))
-    assert cube.held[0, [lr, rf], ad].tolist() == [True, True]
-    assert cube.held[0, [lr, rf], rw].tolist() == [True, False]
+    assert cube.present[0, [lr, rf], ad].tolist() == [True, True]
+    assert cube.present[0, [lr, rf], rw].tolist() == [True, False]
     assert cube.values[[*NAMES].index("Acc"), 0, rf, ad + 1, 0] == 0.8
-    assert not cube.held[0, chen_2022.MODELS.index("svm")].any()
+    assert not cube.present[0, chen_2022.MODELS.index("svm")].any()
 
 
 def test_fig7_says_which_metric_has_no_baseline() -> None:

@@ -103,7 +103,7 @@ class Cube:
     curves: Curves
 
     @cached_property
-    def held(self) -> Mask:
+    def present(self) -> Mask:
         """Which (task, model, method) have runs, and an original model to compare with."""
         known: Mask = np.all(np.any(np.isfinite(self.values), axis=-1), axis=0)
         both: Mask = known[..., 1:] & known[..., :1]
@@ -121,7 +121,7 @@ class Cube:
         """Where nothing is missing: held as expected, with all fifty runs."""
         full: Mask = np.all(np.isfinite(self.values), axis=(0, -1))
         full = full & (self.values.shape[-1] == _RUNS)
-        out: Mask = (self.held == self.expected) & (full[..., 1:] | ~self.expected)
+        out: Mask = (self.present == self.expected) & (full[..., 1:] | ~self.expected)
         return out
 
     @cached_property
@@ -136,8 +136,8 @@ class Cube:
         Lower is significant by a two-sided Mann-Whitney test at 5 %; Cohen's d below 0.5 is small,
         below 0.8 medium.
         """
-        out = np.full((len(NAMES), *self.held.shape), -1, dtype=np.int8)
-        task, model, method = np.nonzero(self.held)
+        out = np.full((len(NAMES), *self.present.shape), -1, dtype=np.int8)
+        task, model, method = np.nonzero(self.present)
         base = self.values[:, task, model, 0]
         mitigated = self.values[:, task, model, method + 1]
         # runs that failed leave holes: those cells are tested on what there is
@@ -156,7 +156,7 @@ class Cube:
         place = {key: i for i, key in enumerate(self.curves.tasks)}
         keys = [[(*task, model) for model in MODELS] for task in TASKS.values()]
         curve = np.array([[place.get(key, -1) for key in row] for row in keys])
-        task, model, method = np.nonzero(self.held & (curve >= 0)[..., None])
+        task, model, method = np.nonzero(self.present & (curve >= 0)[..., None])
         labels = [*NAMES]
         y, x = (values[labels.index(m), task, model, method + 1] for m in (score, gap))
         line_y, line_x = (self.curves.values[NAMES[m]][curve[task, model]] for m in (score, gap))
@@ -164,7 +164,7 @@ class Cube:
 
     def regions(self, gap: str, score: str, *, rule: Rule) -> NDArray[np.int8]:
         """Return the region of every run, ``[task, model, method, repeat]``; -1 without one."""
-        out = np.full((*self.held.shape, self.values.shape[-1]), UNDEFINED, dtype=np.int8)
+        out = np.full((*self.present.shape, self.values.shape[-1]), UNDEFINED, dtype=np.int8)
         cells, (y, x, line_y, line_x) = self._placed(self.values, gap, score)
         if cells[0].size:
             out[cells] = classify(y, x, line_y[:, None, :], line_x[:, None, :], rule=rule)
@@ -175,7 +175,7 @@ class Cube:
 
         100 win-win, the area where good, -25 poor, -50 inverted, -100 lose-lose.
         """
-        out = np.full(self.held.shape, np.nan)
+        out = np.full(self.present.shape, np.nan)
         cells, points = self._placed(self.means, gap, score)
         if cells[0].size:
             code, size = place(*points, rule=rule)

@@ -66,7 +66,7 @@ def _effects(
     else:
         labels, effects = [*METHODS], np.moveaxis(effects, -1, 0)
         # a row needs every task of its method only
-        keep = np.all(cube.whole | ~cube.expected, axis=(0, 1)) & np.any(cube.held, axis=(0, 1))
+        keep = np.all(cube.whole | ~cube.expected, axis=(0, 1)) & np.any(cube.present, axis=(0, 1))
         title = "Share of scenarios in which a method lowers a metric significantly, by size"
     counts = np.stack([(effects == i).sum(axis=(1, 2, 3)) for i in range(len(EFFECTS))], axis=1)
     with np.errstate(invalid="ignore"):
@@ -104,12 +104,12 @@ def _correlations(frame: pd.DataFrame, *, name: str, metrics: slice) -> PaperTab
     labels = [*NAMES][metrics]
     change = (cube.means[..., 1:] - cube.means[..., :1])[metrics]
     left, right = np.triu_indices(len(labels), k=1)
-    pooled = change[:, cube.held]
+    pooled = change[:, cube.present]
     rho, p = spearman(pooled[left], pooled[right])
     agree = np.zeros(len(left), dtype=int)
     groups = 0
-    for task, model in zip(*np.nonzero(cube.held.sum(axis=-1) >= 3), strict=True):
-        changes = change[:, task, model][:, cube.held[task, model]]
+    for task, model in zip(*np.nonzero(cube.present.sum(axis=-1) >= 3), strict=True):
+        changes = change[:, task, model][:, cube.present[task, model]]
         r, q = spearman(changes[left], changes[right])
         agree += (np.sign(r) == np.sign(rho)) & ((q < 0.05) == (p < 0.05)) & np.isfinite(r)
         groups += 1
@@ -124,7 +124,7 @@ def _correlations(frame: pd.DataFrame, *, name: str, metrics: slice) -> PaperTab
             name,
             "Rank correlation of changes, * at 5 %, and in how many (task, model) pairs it is alike",
             pd.DataFrame(cells, index=labels, columns=pd.Index(labels[1:])),
-            int(cube.held.sum()),
+            int(cube.present.sum()),
             _APPLICATIONS,
             printed=printed(name) if cube.whole.all() else None,
             write=str,
@@ -141,7 +141,7 @@ table4 = partial(_correlations, name="table4", metrics=_BIAS)
 
 def _ranks(frame: pd.DataFrame, *, name: str, metrics: slice, descending: bool) -> PaperTable:
     cube = cube_of(frame)
-    means = np.where(cube.held, cube.means[metrics, ..., 1:], np.nan)
+    means = np.where(cube.present, cube.means[metrics, ..., 1:], np.nan)
     # equal means are ranked in the study's order of methods
     ranks = rank(means, ties="order", descending=descending)
     # a rank needs every rival of its (task, model)

@@ -127,7 +127,7 @@ def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
     sum to more than 100 %.
     """
     cube = cube_of(frame)
-    best, scenarios = np.zeros(cube.held.shape), np.zeros(cube.held.shape)
+    best, scenarios = np.zeros(cube.present.shape), np.zeros(cube.present.shape)
     for gap, score in PAIRS:
         worth = cube.scores(gap, score, rule=rule)
         known = np.isfinite(worth)
@@ -144,7 +144,7 @@ def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
     theirs = blank(printed("table6"), np.append(whole, True))
     pooled = (whole[:, None] | ~cube.expected.any(axis=1)).all(axis=0)  # by method
     theirs.loc["Overall"] = np.where(pooled, theirs.loc["Overall"], "")
-    present = np.append(np.any(cube.held, axis=(1, 2)), True)
+    present = np.append(np.any(cube.present, axis=(1, 2)), True)
     return finished(
         cube,
         PaperTable(
@@ -238,7 +238,7 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
         "findings",
         "The paper's six findings",
         pd.DataFrame(columns),
-        int(sum(cube.held.sum() for cube in cubes)),
+        int(sum(cube.present.sum() for cube in cubes)),
         "applications (task, model, method)",
         () if all(cube.whole.all() for cube in cubes) else partly,
     )

@@ -63,8 +63,8 @@ def usable(frame: pd.DataFrame) -> tuple[Curves, list[str]]:
         for i, (dataset, attribute, model) in enumerate(curves.tasks)
         if not falls[i]
     ]
-    kept = tuple(task for task, ok in zip(curves.tasks, falls, strict=True) if ok)
-    return Curves(kept, curves.degrees, {m: v[falls] for m, v in curves.values.items()}), notes
+    falling = tuple(task for task, ok in zip(curves.tasks, falls, strict=True) if ok)
+    return Curves(falling, curves.degrees, {m: v[falls] for m, v in curves.values.items()}), notes
 
 
 def judged_cases(frame: pd.DataFrame, rule: Rule) -> tuple[pd.DataFrame, list[str]]:

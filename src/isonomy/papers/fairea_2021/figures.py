@@ -88,12 +88,12 @@ def turning_points(data: pd.DataFrame) -> list[str]:
     for method in data["method"].unique():
         of_method = data[data["method"] == method]
         values = of_method["parameter"].to_numpy()
-        held = f"({len(values)} values from {values[0]:g} to {values[-1]:g})"
+        span = f"({len(values)} values from {values[0]:g} to {values[-1]:g})"
         for gap in GAPS:
             numbers = pd.to_numeric(of_method[f"area {gap}"], errors="coerce")
             sizes = numbers.fillna(0.0).to_numpy(dtype=np.float64)
             if not sizes.any():
-                notes.append(f"{method} under {gap}: no value {held} gives a good trade-off.")
+                notes.append(f"{method} under {gap}: no value {span} gives a good trade-off.")
                 continue
             best = int(sizes.argmax())
             turn = "a turning point" if 0 < best < sizes.size - 1 else "the end of the range"
@@ -103,7 +103,7 @@ def turning_points(data: pd.DataFrame) -> list[str]:
             times = "once" if dips == 1 else f"{dips} times"
             shape = f"; the area also falls and rises again {times}" if dips else ""
             notes.append(
-                f"{method} under {gap}: largest area {sizes[best]:.3f} at {values[best]:g} {held}, "
+                f"{method} under {gap}: largest area {sizes[best]:.3f} at {values[best]:g} {span}, "
                 f"{turn}{shape}."
             )
     return notes

@@ -181,12 +181,12 @@ def _wins(outcomes: pd.DataFrame, claim: Any) -> str:
 
 
 def _kept(outcomes: pd.DataFrame, claim: Any) -> str:
-    kept = _values(outcomes, claim).isin(["win", "tie"])
-    if not len(kept):
+    not_worse = _values(outcomes, claim).isin(["win", "tie"])
+    if not len(not_worse):
         return _NOT_RUN
-    stealth = kept[kept.index.get_level_values("method") == "STEALTH"]
+    stealth = not_worse[not_worse.index.get_level_values("method") == "STEALTH"]
     own = f", STEALTH {stealth.mean():.0%}" if len(stealth) else ""
-    return f"AOD preserved or improved in {kept.mean():.0%} of {len(kept)} cases{own}"
+    return f"AOD preserved or improved in {not_worse.mean():.0%} of {len(not_worse)} cases{own}"
 
 
 def _worse(outcomes: pd.DataFrame, claim: Any) -> str:
