@@ -78,16 +78,7 @@ class Tvae(NeuralGenerator):
         rng: np.random.Generator,
     ) -> list[Any]:
         """Train both networks; the decoder and the deviations are needed to draw."""
-        machine = Autoencoder(
-            torch,
-            self.encoding_,
-            source,
-            latent=self.latent,
-            hidden=self.hidden,
-            rate=self.learning_rate,
-            l2=self.l2,
-            reconstruction=self.reconstruction,
-        )
+        machine = Autoencoder(torch, self.encoding_, source, self)
         table = torch.from_numpy(rows)
         batch = min(self.batch_size, len(rows))
         for _ in range(self.n_epochs):
@@ -110,28 +101,18 @@ class Tvae(NeuralGenerator):
 class Autoencoder:
     """Both networks in training."""
 
-    def __init__(
-        self,
-        torch: Any,
-        encoding: Encoding,
-        generator: Any,
-        *,
-        latent: int,
-        hidden: int,
-        rate: float,
-        l2: float,
-        reconstruction: float,
-    ) -> None:
-        self.torch, self.generator, self.reconstruction = torch, generator, reconstruction
-        self.numbers, self.latent = len(encoding.numbers), latent
+    def __init__(self, torch: Any, encoding: Encoding, generator: Any, settings: Tvae) -> None:
+        self.torch, self.generator = torch, generator
+        self.reconstruction, self.latent = settings.reconstruction, settings.latent
+        self.numbers, hidden = len(encoding.numbers), settings.hidden
         widths = (
-            [encoding.width, hidden, hidden, 2 * latent],
-            [latent, hidden, hidden, encoding.width],
+            [encoding.width, hidden, hidden, 2 * self.latent],
+            [self.latent, hidden, hidden, encoding.width],
         )
         shapes = [shape for part in widths for shape in layer_shapes(part)]
-        self.parameters = Parameters(
-            torch, [*shapes, (self.numbers,)], rate=rate, l2=l2, epsilon=1e-8
-        )
+        shapes.append((self.numbers,))
+        rate, l2 = settings.learning_rate, settings.l2
+        self.parameters = Parameters(torch, shapes, rate=rate, l2=l2, epsilon=1e-8)
         self.parameters.uniform(generator)
         parts, slopes = self.parameters.parts, self.parameters.slopes
         self.encoder = Layers(torch, parts[:6], slopes[:6])

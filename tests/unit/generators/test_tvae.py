@@ -131,9 +131,8 @@ def test_the_gradient_is_autograds(torch: Any) -> None:
     values, chosen = encoding.encode(points, np.random.default_rng(0))
     x = torch.from_numpy(np.hstack([values, encoding.one_hot(chosen)]).astype(np.float32))[:40]
     generator = torch.Generator().manual_seed(1)
-    machine = Autoencoder(
-        torch, encoding, generator, latent=6, hidden=9, rate=0.1, l2=0.0, reconstruction=2.0
-    )
+    settings = Tvae(latent=6, hidden=9, learning_rate=0.1, l2=0.0, reconstruction=2.0)
+    machine = Autoencoder(torch, encoding, generator, settings)
     state = generator.get_state()
     machine.gradient(x)
     generator.set_state(state)
