@@ -17,7 +17,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; NaN and infinity are None."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+        record: Any = self  # its subclasses are the dataclasses
+        return {field.name: plain(getattr(self, field.name)) for field in fields(record)}
 
     def _repr_html_(self) -> str:
         frame = self.frame()
