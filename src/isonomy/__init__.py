@@ -31,38 +31,20 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-_ROOM_OF = {
-    "Audit": "audit",
-    "Baseline": "tradeoff",
-    "Benchmark": "benchmark",
-    "Counts": "metrics",
-    "DATASETS": "data",
-    "Dataset": "data",
-    "JointCounts": "metrics",
-    "METRICS": "metrics",
-    "MITIGATORS": "mitigators",
-    "Metric": "metrics",
-    "PAPERS": "papers",
-    "Record": "store",
-    "Store": "store",
-    "Study": "study",
-    "TradeOff": "tradeoff",
-    "audit_counts": "audit",
-    "audit_file": "audit",
-    "dataset_from": "data",
-    "get_metric": "metrics",
-    "judge": "tradeoff",
-    "load": "data",
-    "load_study": "papers",
-    "make_biased": "data",
-    "make_mitigator": "mitigators",
-    "make_model": "models",
-    "make_splits": "data",
-    "prepare": "data",
-    "run": "study",
-    "tail": "counterfactual",
-    "tune": "tradeoff",
+_PUBLIC = {
+    "audit": "Audit audit_counts audit_file",
+    "benchmark": "Benchmark",
+    "counterfactual": "tail",
+    "data": "DATASETS Dataset dataset_from load make_biased make_splits prepare",
+    "metrics": "Counts JointCounts METRICS Metric get_metric",
+    "mitigators": "MITIGATORS make_mitigator",
+    "models": "make_model",
+    "papers": "PAPERS load_study",
+    "store": "Record Store",
+    "study": "Study run",
+    "tradeoff": "Baseline TradeOff judge tune",
 }
+_ROOM_OF = {name: room for room, names in _PUBLIC.items() for name in names.split()}
 # Rooms that are called like the function of the same name in them.
 _CALLABLE_ROOMS = ("audit", "benchmark")
 _ROOMS = (

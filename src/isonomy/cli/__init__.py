@@ -20,8 +20,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-# One line per command group: the file in this room, whose `register(app)` adds its commands.
-GROUPS: tuple[str, ...] = (
+# One file per command: its `NAME_command`, or a `group` of several; study_tables adds to study's.
+COMMANDS = [
     "audit",
     "benchmark",
     "data",
@@ -30,10 +30,9 @@ GROUPS: tuple[str, ...] = (
     "published",
     "study",
     "tail",
-    "study_tables",
     "tradeoff",
     "tune",
-)
+]
 
 
 def _version(value: bool) -> None:
@@ -52,8 +51,13 @@ def _root(
     speak()
 
 
-for _group in GROUPS:
-    importlib.import_module(f"isonomy.cli.{_group}").register(app)
+for _name in COMMANDS:
+    _module = importlib.import_module(f"isonomy.cli.{_name}")
+    if hasattr(_module, "group"):
+        app.add_typer(_module.group, name=_name)
+    else:
+        app.command(_name)(getattr(_module, f"{_name}_command"))
+importlib.import_module("isonomy.cli.study_tables")
 
 
 def main() -> None:

@@ -53,11 +53,6 @@ COLORS = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("audit")(audit_command)
-
-
 def audit_command(
     file: str = typer.Argument(
         ..., help="A Parquet, CSV or DuckDB file; the name of a table with --print-sql."

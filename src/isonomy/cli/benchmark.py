@@ -29,11 +29,6 @@ _COLORS = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("benchmark")(benchmark_command)
-
-
 def benchmark_command(
     data: Annotated[str, typer.Argument(help="A dataset's name, or a CSV or Parquet file.")],
     sensitive: options.Sensitive = [],

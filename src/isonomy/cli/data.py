@@ -29,18 +29,10 @@ Place = Annotated[
 _COLORS = {"cached": "green", "ready": "green", "by hand": "yellow", "registry": "default"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(
-        name="data", help="Datasets: list, info, fetch, export.", no_args_is_help=True
-    )
-    group.command("list")(list_command)
-    group.command("info")(info_command)
-    group.command("fetch")(fetch_command)
-    group.command("export")(export_command)
-    app.add_typer(group)
+group = typer.Typer(help="Datasets: list, info, fetch, export.", no_args_is_help=True)
 
 
+@group.command("list")
 def list_command(json_file: Json = None, quiet: Quiet = False) -> None:
     """List the datasets, what they predict and where they are."""
     from isonomy.data import DATASETS
@@ -72,6 +64,7 @@ def list_command(json_file: Json = None, quiet: Quiet = False) -> None:
     write_json(json_file, {"cache": str(cache_folder()), "datasets": list(DATASETS.values())})
 
 
+@group.command("info")
 def info_command(
     source: Name,
     label: Label = None,
@@ -89,6 +82,7 @@ def info_command(
     write_json(json_file, dataset)
 
 
+@group.command("fetch")
 def fetch_command(
     names: list[str] = typer.Argument(None, metavar="[NAME]...", help="Datasets to fetch."),
     everything: bool = typer.Option(False, "--all", help="All datasets that a registry carries."),
@@ -124,6 +118,7 @@ def fetch_command(
         raise typer.Exit(2)
 
 
+@group.command("export")
 def export_command(
     source: Name,
     file: str = typer.Argument(..., metavar="FILE", help="File to write; .csv or .parquet."),

@@ -8,11 +8,6 @@ from isonomy.cli.options import Json, Quiet
 from isonomy.cli.output import console, make_table, write_json
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("metrics")(metrics_command)
-
-
 def metrics_command(
     name: str | None = typer.Argument(None, help="A metric to explain; all are listed without."),
     json_file: Json = None,

@@ -16,11 +16,6 @@ STAGES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("mitigators")(mitigators_command)
-
-
 def mitigators_command(
     name: str | None = typer.Argument(None, help="A method to explain; all are listed without."),
     json_file: Json = None,

@@ -8,11 +8,6 @@ from isonomy.cli.options import Digits, Html, Json, Quiet
 from isonomy.cli.paper_tables import Reading, Tables, show_tables
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("published")(published_command)
-
-
 def published_command(
     paper: Annotated[str, typer.Argument(help="A paper (see `isonomy study list`).")],
     folder: Annotated[str, typer.Argument(help="The authors' repository, or any part of it.")],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from isonomy.store import Store
     from isonomy.study import Study
 
-study_app = typer.Typer(
+group = typer.Typer(
     help="Run a study: thousands of trials, crash-safe, on one machine or a cluster.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -24,12 +24,7 @@ study_app = typer.Typer(
 _OUT = Path("out")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    app.add_typer(study_app, name="study")
-
-
-@study_app.command("list")
+@group.command("list")
 def list_command(json_file: opt.Json = None, quiet: opt.Quiet = False) -> None:
     """List the studies that come with the package."""
     from isonomy.papers import load_study, study_names
@@ -42,7 +37,7 @@ def list_command(json_file: opt.Json = None, quiet: opt.Quiet = False) -> None:
     write_json(json_file, {"studies": rows})
 
 
-@study_app.command("run")
+@group.command("run")
 def run_command(
     name: Annotated[str, typer.Argument(help="A study (see `isonomy study list`) or TOML file.")],
     task: Annotated[
@@ -97,7 +92,7 @@ def run_command(
     raise typer.Exit(code)
 
 
-@study_app.command("resume")
+@group.command("resume")
 def resume_command(
     folder: opt.Folder,
     backend: opt.Backend = "loky",
@@ -121,7 +116,7 @@ def resume_command(
     raise typer.Exit(_run(study_of(store), str(store.path), retry, json_file, engine))
 
 
-@study_app.command("status")
+@group.command("status")
 def status_command(
     folder: opt.Folder, json_file: opt.Json = None, quiet: opt.Quiet = False
 ) -> None:
@@ -149,7 +144,7 @@ def status_command(
     write_json(json_file, now)
 
 
-@study_app.command("query")
+@group.command("query")
 def query_command(
     folder: opt.Folder,
     sql: Annotated[str, typer.Argument(help="DuckDB SQL on the views runs, results and counts.")],
@@ -176,7 +171,7 @@ def query_command(
         screen.print(f"... {len(answer) - limit:,} more rows (--limit, or --csv for all)")
 
 
-@study_app.command("export")
+@group.command("export")
 def export_command(
     folder: opt.Folder,
     file: Annotated[str, typer.Argument(help="A .parquet or .csv file.")],
@@ -190,7 +185,7 @@ def export_command(
     _finish(json_file, {"file": str(written)}, f"Written: {written}")
 
 
-@study_app.command("score")
+@group.command("score")
 def score_command(
     folder: opt.Folder,
     metrics: Annotated[
@@ -204,7 +199,7 @@ def score_command(
     _finish(json_file, {"gained": gained}, f"{gained:,} runs gained a metric.")
 
 
-@study_app.command("merge")
+@group.command("merge")
 def merge_command(
     folder: opt.Folder,
     others: Annotated[

@@ -14,7 +14,7 @@ from isonomy.cli.output import (
     write_json,
 )
 from isonomy.cli.paper_tables import Reading, Tables, show_table, show_tables
-from isonomy.cli.study import open_store, study_app
+from isonomy.cli.study import group, open_store
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,12 +28,7 @@ Published = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the group."""
-    study_app.command("tables")(tables_command)
-    study_app.command("compare")(compare_command)
-
-
+@group.command("tables")
 def tables_command(
     folder: Folder,
     table: Tables = [],
@@ -55,6 +50,7 @@ def tables_command(
     )
 
 
+@group.command("compare")
 def compare_command(
     folder: Folder,
     published: Published = None,

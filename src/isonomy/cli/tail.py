@@ -23,11 +23,6 @@ from isonomy.cli.output import console, messages, write_json, write_page
 from isonomy.errors import InputError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("tail")(tail_command)
-
-
 def tail_command(
     paths: Annotated[
         list[str],

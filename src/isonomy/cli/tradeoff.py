@@ -32,11 +32,6 @@ _COLORS = {
 Rule = Annotated[str, typer.Option("--rule", help="paper or code: see the guide.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("tradeoff")(tradeoff_command)
-
-
 def tradeoff_command(
     file: Annotated[
         str,

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from isonomy.tradeoff import TradeOff, Tuning
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("tune")(tune_command)
-
-
 def tune_command(
     method: Annotated[str, typer.Argument(help="A mitigator (see `isonomy mitigators`).")],
     data: Annotated[str, typer.Argument(help="A dataset (see `isonomy data list`), or a file.")],
