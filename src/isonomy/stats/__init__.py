@@ -5,9 +5,21 @@ from isonomy.stats.effects import a12, cliffs_delta, cohens_d, effect_class, hed
 from isonomy.stats.esd import scott_knott_esd
 from isonomy.stats.intervals import percentile_interval, wilson_interval
 from isonomy.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+from isonomy.stats.proportions import (
+    difference_interval,
+    jeffreys_interval,
+    mantel_haenszel,
+    partial_pooling,
+    ratio_interval,
+)
 from isonomy.stats.ranking import Ranking, scott_knott
 from isonomy.stats.ranks import mean_ranks, rank
 from isonomy.stats.resample import Interval, bootstrap, bootstrap_difference
+from isonomy.stats.simultaneous import (
+    largest_difference,
+    many_to_one_critical,
+    range_critical,
+)
 from isonomy.stats.tests import mann_whitney, spearman, wilcoxon
 from isonomy.stats.wins import WinTieLoss, win_tie_loss
 
@@ -24,15 +36,23 @@ __all__ = [
     "bootstrap_difference",
     "cliffs_delta",
     "cohens_d",
+    "difference_interval",
     "effect_class",
     "friedman",
     "friedman_nemenyi",
     "hedges_g",
     "holm",
+    "jeffreys_interval",
+    "largest_difference",
     "mann_whitney",
+    "mantel_haenszel",
+    "many_to_one_critical",
     "mean_ranks",
+    "partial_pooling",
     "percentile_interval",
+    "range_critical",
     "rank",
+    "ratio_interval",
     "scott_knott",
     "scott_knott_esd",
     "spearman",

@@ -1,0 +1,242 @@
+"""Limits that hold for many groups at once: all pairs of them, or all against one."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from isonomy.stats._samples import Floats, check_share
+from isonomy.stats.proportions import jeffreys_limits, mover_ratio
+
+_NODES = np.linspace(-8.5, 8.5, 341)
+_WEIGHTS = np.exp(-(_NODES**2) / 2) / np.sqrt(2 * np.pi) * (_NODES[1] - _NODES[0])
+_GRID = np.linspace(0.0, 12.0, 961)
+
+
+def range_probability(critical: ArrayLike, groups: int) -> Floats:
+    """Return how likely all pairs of ``groups`` normal means lie within ``critical`` errors.
+
+    The errors are those of the differences, so for two groups this is the two-sided normal
+    probability; it is the distribution of the studentised range with known variances (Tukey). For
+    unequal errors it is a lower bound (Hayter 1984).
+
+    Examples
+    --------
+    >>> range_probability(1.959964, 2).round(4).tolist()
+    0.95
+    """
+    wide = np.asarray(critical, dtype=np.float64)[..., None] * np.sqrt(2.0)
+    inside = np.maximum(ndtr(_NODES + wide) - ndtr(_NODES), 0.0)
+    return np.asarray(np.minimum(groups * (inside ** (groups - 1) @ _WEIGHTS), 1.0))
+
+
+@lru_cache(maxsize=256)
+def _range_table(groups: int) -> Floats:
+    return range_probability(_GRID, groups)
+
+
+@lru_cache(maxsize=256)
+def _sum_table(groups: int) -> Floats:
+    """Tabulate how likely the root of the sum of squares of two independent ranges is small."""
+    table = _range_table(groups)
+    mass, middle = np.diff(table), (_GRID[1:] + _GRID[:-1]) / 2
+    other = np.sqrt(np.maximum(_GRID[:, None] ** 2 - middle**2, 0.0))
+    return np.asarray(np.interp(other, _GRID, table) @ mass)
+
+
+def range_tail(critical: float, groups: int, *, families: int = 1, summed: bool = False) -> float:
+    """Return how likely some pair lies ``critical`` errors apart where all groups are equal.
+
+    With ``families``, in some of that many independent rates; ``summed``, in the sum of two.
+    """
+    if summed and groups > 2:
+        return float(1 - np.interp(critical, _GRID, _sum_table(groups)))
+    # two gaps of either sign are two contrasts, independent or better
+    return float(1 - range_probability(critical, groups) ** (2 if summed else families))
+
+
+@lru_cache(maxsize=1024)
+def range_critical(
+    confidence: float, groups: int, *, families: int = 1, summed: bool = False
+) -> float:
+    """Return the multiplier that holds for all pairs of groups at once.
+
+    Parameters
+    ----------
+    confidence : float
+        How often all pairs hold together.
+    groups : int
+        How many groups there are.
+    families : int
+        How many independent rates are compared, all of which must hold.
+    summed : bool
+        Whether gaps of two rates are added up; then it holds for every such sum.
+
+    Examples
+    --------
+    >>> round(range_critical(0.95, 2), 3), round(range_critical(0.95, 20), 3)
+    (1.96, 3.544)
+    """
+    check_share("confidence", confidence)
+    low, high = 0.0, _GRID[-1]
+    for _ in range(45):
+        middle = (low + high) / 2
+        if range_tail(middle, groups, families=families, summed=summed) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return float((low + high) / 2)
+
+
+def many_to_one_probability(critical: float, rows: ArrayLike, reference: float) -> float:
+    """Return how likely all groups lie within ``critical`` errors of one reference (Dunnett).
+
+    Parameters
+    ----------
+    critical : float
+        How many errors of each difference.
+    rows : array-like
+        Rows of each group.
+    reference : float
+        Rows of the reference, which all comparisons share.
+
+    References
+    ----------
+    Dunnett 1955, A Multiple Comparison Procedure for Comparing Several Treatments with a Control.
+    """
+    return _within(critical, *_in_common(rows, reference))
+
+
+def _in_common(rows: ArrayLike, reference: float) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return what comparisons share with the reference, and how many share as much.
+
+    Rounded down to a 128th: less in common asks for a little more caution.
+    """
+    n = np.asarray(rows, dtype=np.float64)
+    shared = np.floor(np.sqrt(n / (n + reference)) * 128) / 128
+    values, times = np.unique(np.minimum(shared, 127 / 128), return_counts=True)
+    return tuple(values.tolist()), tuple(times.tolist())
+
+
+def _within(critical: float, common: tuple[float, ...], times: tuple[int, ...]) -> float:
+    shared = np.array(common)[:, None]
+    own = np.sqrt(1 - shared**2)
+    inside = ndtr((critical + shared * _NODES) / own) - ndtr((-critical + shared * _NODES) / own)
+    with np.errstate(divide="ignore"):
+        together = np.exp(np.array(times) @ np.log(np.maximum(inside, 0.0)))
+    return float(together @ _WEIGHTS)
+
+
+def many_to_one_critical(
+    confidence: float, rows: ArrayLike, reference: float, *, families: int = 1
+) -> float:
+    """Return the multiplier that holds for all comparisons with one reference at once.
+
+    Examples
+    --------
+    >>> round(many_to_one_critical(0.95, [100], 100), 3)
+    1.96
+    >>> round(many_to_one_critical(0.95, [100] * 4, 100), 3)  # Dunnett's table: 2.44
+    2.443
+    """
+    check_share("confidence", confidence)
+    return _solve(confidence ** (1 / families), *_in_common(rows, reference))
+
+
+@lru_cache(maxsize=256)
+def _solve(goal: float, common: tuple[float, ...], times: tuple[int, ...]) -> float:
+    """Find the multiplier between that of one comparison and that of independent ones."""
+    low, high = -ndtri((1 - goal) / 2), -ndtri((1 - goal ** (1 / sum(times))) / 2)
+    if high - low < 1e-9:
+        return float(high)
+    return float(brentq(lambda c: _within(c, common, times) - goal, low - 1e-3, high + 1e-3))
+
+
+def _front(first: Floats, second: Floats) -> NDArray[np.intp]:
+    """Find the points no other point beats in both, and those only these beat."""
+    left = np.lexsort((-second, -first))
+    layers = []
+    for _ in range(2):
+        best = np.maximum.accumulate(second[left])
+        leads = np.r_[True, second[left][1:] > best[:-1]] if left.size else np.empty(0, bool)
+        layers.append(left[leads])
+        left = left[~leads]
+    return np.concatenate(layers)
+
+
+def _pairs(
+    one: NDArray[np.intp], two: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    i, j = np.repeat(one, two.size), np.tile(two, one.size)
+    return i[i != j], j[i != j]
+
+
+def candidate_pairs(
+    share: Floats, low: Floats, high: Floats, *, above: bool
+) -> tuple[Floats, Floats]:
+    """Return differences of pairs of groups and their margins below (or above).
+
+    Only pairs that can have the most extreme limit are kept: one with a smaller difference and
+    no better margin never has. So the work grows as the sort of the groups and not as the pairs.
+    """
+    down, up = share - low, high - share
+    if above:
+        i, j = _pairs(_front(share, up), _front(-share, down))
+        return share[i] - share[j], np.sqrt(up[i] ** 2 + down[j] ** 2)
+    i, j = _pairs(_front(share, -down), _front(-share, -up))
+    return share[i] - share[j], np.sqrt(down[i] ** 2 + up[j] ** 2)
+
+
+def largest_difference(
+    share: ArrayLike,
+    rows: ArrayLike,
+    *,
+    confidence: float = 0.95,
+) -> tuple[float, float]:
+    """Return limits of the difference between the largest and the smallest of many proportions.
+
+    The lower limit is the largest lower limit of a pair, each wide enough for all pairs at once.
+    The upper limit is the largest upper limit of a pair, each at its own level: the pair that is
+    truly farthest apart is among them, and one limit need hold for it alone.
+
+    Examples
+    --------
+    >>> low, high = largest_difference([0.5, 0.52, 0.3], [400, 500, 300])
+    >>> round(low, 3), round(high, 3)
+    (0.137, 0.286)
+
+    References
+    ----------
+    Tukey 1953, The Problem of Multiple Comparisons; Hsu 1996, Multiple Comparisons.
+    """
+    p, n = np.asarray(share, dtype=np.float64), np.asarray(rows, dtype=np.float64)
+    wide, plain = range_critical(confidence, p.size), range_critical(confidence, 2)
+    gap, margin = candidate_pairs(p, *jeffreys_limits(p, n, wide), above=False)
+    low = float(np.max(gap - margin, initial=0.0))
+    gap, margin = candidate_pairs(p, *jeffreys_limits(p, n, plain), above=True)
+    return low, float(np.max(gap + margin))
+
+
+def smallest_ratio(
+    share: ArrayLike, rows: ArrayLike, lower: float, upper: float
+) -> tuple[float, float]:
+    """Return limits of the smallest proportion over the largest, for multipliers of the limits.
+
+    ``lower`` is for one pair, ``upper`` for all pairs at once: as in :func:`largest_difference`,
+    turned round, because here a small value is a large gap.
+
+    Examples
+    --------
+    >>> low, high = smallest_ratio([0.5, 0.52, 0.3], [400, 500, 300], 1.96, 2.34)
+    >>> round(low, 3), round(high, 3)
+    (0.473, 0.72)
+    """
+    p, n = np.asarray(share, dtype=np.float64), np.asarray(rows, dtype=np.float64)
+    ends = []
+    for critical, sign in ((lower, -1.0), (upper, 1.0)):
+        i, j = _pairs(_front(-p, sign * n), _front(p, sign * n))
+        low, high = jeffreys_limits(p, n, critical)
+        ends.append(mover_ratio(p[i], low[i], high[i], p[j], low[j], high[j]))
+    return float(ends[0][0].min()), float(min(ends[1][1].min(), 1.0))
