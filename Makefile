@@ -46,7 +46,8 @@ types: $(STAMP) ## mypy, strict, on src
 	$(BIN)/mypy
 
 slow: $(STAMP) ## simulations and full-data comparisons with the papers
-	$(BIN)/python -m pytest -n auto -m "slow and not torch"
+	HOW_SURE=out/how_sure $(BIN)/python -m pytest -n auto -m "slow and not torch"
+	$(BIN)/python tools/how_sure.py out/how_sure
 	$(BIN)/python benchmarks/fidelity.py
 	$(BIN)/isonomy study run chen_2022 --task adult,compas,german --model lr,svm --repeats 5
 	$(BIN)/isonomy study run fairea_2021 --task compas,german --repeats 5

@@ -49,6 +49,73 @@ def plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+_UNKNOWN = frozenset(
+    {
+        "", "?", "-", "n/a", "na", "nan", "null", "unknown", "(unknown)", "missing", "(missing)",
+        "not known", "not stated", "not specified", "not reported", "not available",
+        "not applicable", "undisclosed", "not disclosed", "prefer not to say", "declined",
+        "refused", "unspecified",
+    }
+)  # fmt: skip
+
+
+def is_unknown(value: Any) -> bool:
+    """Return whether a value of a protected attribute says that it is not known.
+
+    Examples
+    --------
+    >>> is_unknown("Unknown "), is_unknown("(missing)"), is_unknown("Other")
+    (True, True, False)
+    """
+    return is_missing(value) or (
+        isinstance(value, str) and " ".join(value.casefold().split()) in _UNKNOWN
+    )
+
+
+def is_unknown_group(group: Group) -> bool:
+    """Return whether some attribute of a group is not known."""
+    return any(is_unknown(value) for value in group)
+
+
+def near_duplicates(values: Iterable[Any]) -> list[list[Any]]:
+    """Return the values that differ only in case, spaces and punctuation, put together.
+
+    Examples
+    --------
+    >>> near_duplicates(["Black", "White", "black ", "B-2", "b2"])
+    [['Black', 'black '], ['B-2', 'b2']]
+    """
+    alike: dict[str, list[Any]] = {}
+    for value in values:
+        if isinstance(value, str):
+            letters = "".join(c for c in value.casefold() if c.isalnum())
+            alike.setdefault(letters, []).append(value)
+    return [names for letters, names in alike.items() if letters and len(names) > 1]
+
+
+def better_off(groups: pd.Series, favorable: pd.Series, *, fewest: int = 30) -> Any:
+    """Return the group with the highest share of favorable labels, to compare the others with.
+
+    Groups that are not known, and those of fewer than ``fewest`` rows, are not asked unless there
+    is no other.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> race = pd.Series(["a"] * 40 + ["b"] * 40 + ["Unknown"] * 40 + ["c"])
+    >>> better_off(race, pd.Series([1, 0] * 20 + [1, 0, 0, 0] * 10 + [1] * 41))
+    'a'
+    """
+    labels = groups.astype(object)
+    rates = favorable.groupby(labels).mean()
+    rows = favorable.groupby(labels).size()
+    known = pd.Series([not is_unknown(value) for value in rates.index], rates.index)
+    for keep in (known & (rows >= fewest), known):
+        if keep.any():
+            return rates[keep].idxmax()
+    return rates.idxmax()
+
+
 def is_missing(value: Any) -> bool:
     """Return whether an engine gave a value that is not known."""
     return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))

@@ -246,3 +246,28 @@ def test_places_that_cannot_hold_the_result(folder: Path, more: list[str], sente
     assert done.returncode == 2
     assert sentence in done.stderr
     assert not (folder / more[1]).exists()
+
+
+def test_strata_are_compared_within_and_not_audited(folder: Path) -> None:
+    done = run(
+        "audit", "p.csv", *COLUMNS, "--sensitive", "sex", "--privileged", "sex=M", "--strata", "race",
+        "--json", "out.json", "--html", "page.html", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Gaps within race (Mantel-Haenszel)" in done.stdout
+    data = json.loads((folder / "out.json").read_text())
+    assert {row["strata"] for row in data["conditional"]} == {"race"}
+    assert {row["attribute"] for row in data["metrics"]} == {None, "sex"}
+    assert "Gaps within race" in (folder / "page.html").read_text()
+
+
+def test_the_count_on_top_includes_single_groups(folder: Path) -> None:
+    done = run(
+        "audit", "p.csv", *COLUMNS, "--sensitive", "race", "--privileged", "race=a",
+        "--threshold", "difference=0.001", "--threshold", "ratio=0.999", "--json", "out.json", cwd=folder,
+    )  # fmt: skip
+    data = json.loads((folder / "out.json").read_text())
+    every = [*data["metrics"], *data["comparisons"]]
+    violated = sum(row["verdict"] == "violated" for row in every)
+    assert f"Verdicts: {violated} violated" in done.stdout or not violated
+    assert done.stdout.index("Verdicts:") < done.stdout.index("Overall")

@@ -10,13 +10,19 @@ from isonomy._tables import plain
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
+from isonomy.stats import holm
 
 Verdict = Literal["within", "violated", "insufficient evidence", "undefined"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One metric of one attribute: value, interval, verdict and the reason for it."""
+    """One metric of one attribute: value, interval, verdict and the reason for it.
+
+    ``p_value`` is that of a violation, for this finding alone (all pairs of groups where the
+    largest is compared with the smallest); ``p_audit`` is adjusted for all verdicts of the audit.
+    ``rows_needed`` says about how many rows the smallest compared rate must rest on for a verdict.
+    """
 
     name: str
     label: str
@@ -30,11 +36,18 @@ class Finding:
     rows: int | None
     verdict: Verdict | None
     reason: str | None
+    p_value: float | None = None
+    p_audit: float | None = None
+    rows_needed: int | None = None
 
 
 @dataclass(frozen=True)
 class GroupRate:
-    """One rate of one group, with its interval and what it rests on."""
+    """One rate of one group, with its interval and what it rests on.
+
+    ``pooled`` is the rate drawn towards that of all groups of the attribute, the more the fewer
+    rows it has (empirical Bayes); a better guess for a small group, and no measurement of it.
+    """
 
     attribute: str
     group: str
@@ -45,6 +58,30 @@ class GroupRate:
     high: float
     rows: int
     effective_rows: float
+    reason: str | None
+    pooled: float | None = None
+    pooled_low: float | None = None
+    pooled_high: float | None = None
+
+
+@dataclass(frozen=True)
+class ConditionalGap:
+    """A gap as it is (``value``) and as it is within strata (``within``, with its interval).
+
+    ``turns`` says that the two clearly have opposite signs (Simpson's paradox).
+    """
+
+    name: str
+    label: str
+    attribute: str
+    strata: str
+    comparison: str
+    value: float
+    within: float
+    low: float
+    high: float
+    strata_used: int
+    turns: bool
     reason: str | None
 
 
@@ -70,6 +107,8 @@ class Audit:
         Everything above can be computed again from these.
     settings : mapping
         Confidence, resamples, seed, thresholds.
+    conditional : tuple of ConditionalGap
+        Gaps within strata, where strata were given.
     """
 
     metrics: tuple[Finding, ...]
@@ -80,21 +119,25 @@ class Audit:
     notes: tuple[str, ...]
     counts: Counts
     settings: Mapping[str, Any] = field(default_factory=dict)
+    conditional: tuple[ConditionalGap, ...] = ()
 
     def frame(
-        self, what: Literal["metrics", "comparisons", "groups", "sizes"] = "metrics"
+        self,
+        what: Literal["metrics", "comparisons", "groups", "sizes", "conditional"] = "metrics",
     ) -> pd.DataFrame:
         """Return one of the tables as a frame."""
         if what == "sizes":
             return self.sizes.copy()
-        tables: dict[str, tuple[type[Finding | GroupRate], Sequence[Finding | GroupRate]]] = {
+        tables: dict[str, tuple[type[Any], Sequence[Any]]] = {
             "metrics": (Finding, self.metrics),
             "comparisons": (Finding, self.comparisons),
             "groups": (GroupRate, self.groups),
+            "conditional": (ConditionalGap, self.conditional),
         }
         if what not in tables:
             raise InputError(
-                f"what must be 'metrics', 'comparisons', 'groups' or 'sizes'; got {what!r}."
+                f"what must be 'metrics', 'comparisons', 'groups', 'sizes' or 'conditional'; got "
+                f"{what!r}."
             )
         kind, rows = tables[what]
         return pd.DataFrame([asdict(r) for r in rows], columns=list(kind.__dataclass_fields__))
@@ -102,7 +145,10 @@ class Audit:
     def violated(self, *names: str) -> tuple[Finding, ...]:
         """Return the findings that violate their threshold, of all metrics or of those named.
 
-        Single groups count too: a group may be far off while the merged gap is within.
+        The confidence of the audit holds for all findings asked about together: what is returned
+        is violated at its own level and by Holm's rule over all verdicts of those metrics, single
+        groups and intersections included. So a fair model passes a gate as often as promised,
+        however many metrics and groups it looks at.
 
         A metric that has no threshold here cannot violate it, and asking for it is refused: a
         gate on it would always be open.
@@ -116,10 +162,21 @@ class Audit:
                 f"metrics of the audit (--metric {name}) and, where it has no usual limit, give it a "
                 f"threshold (--threshold {name}=NUMBER)."
             )
+        asked = [f for f in self.judged() if not wanted or f.name in wanted]
+        pvalues = holm([1.0 if f.p_value is None else f.p_value for f in asked])
+        alpha = 1 - float(self.settings["confidence"])
+        return tuple(
+            f
+            for f, p in zip(asked, pvalues, strict=True)
+            if f.verdict == "violated" and (p <= alpha or f.p_value is None)
+        )
+
+    def judged(self) -> tuple[Finding, ...]:
+        """Return the findings that have a verdict: gaps, intersections and single groups."""
         return tuple(
             f
             for f in (*self.metrics, *self.comparisons)
-            if f.verdict == "violated" and (not wanted or f.name in wanted)
+            if f.verdict in {"within", "violated", "insufficient evidence"}
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,6 +190,7 @@ class Audit:
             "comparisons": [asdict(row) for row in self.comparisons],
             "groups": [asdict(row) for row in self.groups],
             "sizes": self.sizes,
+            "conditional": [asdict(row) for row in self.conditional],
             "unexamined": self.unexamined,
             "notes": self.notes,
         }

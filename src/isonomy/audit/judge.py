@@ -1,18 +1,22 @@
 """How an audit judges: thresholds, verdicts, and the rows of its tables."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._validate import MISSING, listed
+from isonomy._groups import is_unknown_group, near_duplicates
+from isonomy._validate import listed
 from isonomy.audit.findings import Finding, GroupRate, Verdict
+from isonomy.audit.limits import Facts, each_limits, evidence_of, pair_limits, range_limits
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, RATES, Counts, Metric, ScoreTable, get_metric
 from isonomy.metrics.gaps import default_comparison
-from isonomy.stats import percentile_interval, wilson_interval
+from isonomy.metrics.metric import GapParts
+from isonomy.stats import holm, partial_pooling, percentile_interval, wilson_interval
 
 DEFAULT_METRICS: tuple[str, ...] = (
     "statistical_parity_difference",
@@ -29,6 +33,10 @@ DEFAULT_THRESHOLDS: Mapping[str, float] = {"difference": 0.1, "ratio": 0.8}
 """Differences within ±0.1, ratios between four fifths and five quarters."""
 FEWEST_ROWS = 30
 """A rate over fewer rows than this is no evidence either way."""
+FEWEST_EVENTS = 5
+"""A verdict needs as many events, and as many non-events, among the compared groups together."""
+MOST_ROWS = 10**9
+"""Where more rows than this would be needed, no number of rows is promised to decide."""
 
 OVERALL = (
     "accuracy",
@@ -130,7 +138,7 @@ def gap(
     metric: Metric,
     attribute: str,
     counts: Counts,
-    drawn: Counts,
+    drawn: Callable[[], Counts],
     how: str,
     accept: tuple[float, float] | None,
     confidence: float,
@@ -143,30 +151,72 @@ def gap(
             f"read the comparisons of the audit."
         )
     known = {"compare": how} if "compare" in metric.parameters else {}
+    left_out: list[str] = []
+    if metric.parts is None:
+        return _resampled(metric, attribute, counts, drawn(), accept, confidence, known)
+    if how == "max_min":
+        counts, left_out = comparable(metric.parts, counts)
     value = float(metric.fn(counts, **{**metric.parameters, **known}))
-    samples = metric(drawn, **known)
-    low, high = _around(value, *percentile_interval(samples, confidence=confidence))
-    lost = np.isnan(samples).mean()
-    rows = None if metric.denominators is None else int(metric.denominators(counts, compare=how))
-    reason = metric.undefined(counts, **known)
-    verdict, why = _verdict(
-        value, float(low), float(high), accept, rows, metric.goal == "one", lost, confidence
-    )
-    comparison = "unprivileged vs privileged" if how == "privileged" else "largest vs smallest"
+    groups = counts.by_privilege() if how == "privileged" else counts
+    found = evidence_of(metric.parts, groups)
+    if how == "privileged":
+        limits = pair_limits(found.of([0]), found.of([1]), accept, confidence)
+        low, high, pvalue = (float(x[0]) for x in (limits.low, limits.high, limits.pvalue))
+    elif np.isnan(value):
+        low = high = pvalue = np.nan
+    else:
+        low, high, pvalue = range_limits(found, accept, confidence)
+    assert metric.denominators is not None
+    rows = int(metric.denominators(counts, compare=how))
+    facts = found.facts(accept)
+    verdict, why = _verdict(value, low, high, accept, facts, metric, confidence)
+    reason = metric.undefined(counts, **known) if verdict == "undefined" else None
+    needed = _rows_needed(value, low, high, accept, facts, metric, verdict)
+    why = _with_rows(why, needed)
+    if left_out and why:
+        why = f"{why}; not compared: {listed(left_out, most=5)}"
     return Finding(
         name=metric.name,
         label=metric.label,
         attribute=attribute,
-        comparison=comparison if known else None,
+        comparison="unprivileged vs privileged" if how == "privileged" else "largest vs smallest",
         value=value,
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         accept_low=None if accept is None else accept[0],
         accept_high=None if accept is None else accept[1],
         rows=rows,
         verdict=verdict,
-        reason=reason if verdict == "undefined" and reason else why,
+        reason=reason or why,
+        p_value=_shown(pvalue, verdict),
+        rows_needed=needed,
     )
+
+
+def _resampled(
+    metric: Metric,
+    attribute: str,
+    counts: Counts,
+    drawn: Counts,
+    accept: tuple[float, float] | None,
+    confidence: float,
+    known: Mapping[str, Any],
+) -> Finding:
+    """Judge a metric that is no gap between rates by its resamples."""
+    value = float(metric.fn(counts, **{**metric.parameters, **known}))
+    samples = metric(drawn, **known)
+    low, high = (
+        float(end) for end in _around(value, *percentile_interval(samples, confidence=confidence))
+    )
+    lost = float(np.isnan(samples).mean())
+    verdict, why = _verdict(value, low, high, accept, None, metric, confidence, lost)
+    reason = metric.undefined(counts, **known) if verdict == "undefined" else None
+    rows = None if metric.denominators is None else int(metric.denominators(counts, **known))
+    return Finding(
+        metric.name, metric.label, attribute, None, value, low, high,
+        None if accept is None else accept[0], None if accept is None else accept[1],
+        rows, verdict, reason or why,
+    )  # fmt: skip
 
 
 def _around(value: Any, low: Any, high: Any) -> tuple[Any, Any]:
@@ -174,84 +224,204 @@ def _around(value: Any, low: Any, high: Any) -> tuple[Any, Any]:
     return np.fmin(low, value), np.fmax(high, value)
 
 
+def _shown(pvalue: float, verdict: Verdict | None) -> float | None:
+    return float(pvalue) if verdict == "violated" and not np.isnan(pvalue) else None
+
+
+def comparable(parts: GapParts, counts: Counts) -> tuple[Counts, list[str]]:
+    """Return the groups that can be compared with each other, and the names of the others.
+
+    Rows whose attribute is not known are no group, and a rate over too few rows is not compared:
+    it would decide what is largest and smallest by chance. Where fewer than two groups are left,
+    all those that are known stay, and the verdict is that there is too little evidence.
+    """
+    known = np.array([not is_unknown_group(g) for g in counts.groups])
+    rows = evidence_of(parts, counts).fewest
+    for keep in (known & (rows >= FEWEST_ROWS), known & (rows > 0), known):
+        if keep.sum() >= 2:
+            break
+    else:
+        return counts, []
+    if keep.all():
+        return counts, []
+    names = [label for label, k in zip(counts.labels(), keep, strict=True) if not k]
+    return only(counts, keep), names
+
+
+def only(counts: Counts, keep: NDArray[np.bool_]) -> Counts:
+    """Keep some groups."""
+    groups = tuple(g for g, k in zip(counts.groups, keep, strict=True) if k)
+    return counts.map_cells(lambda cells: cells[keep], groups=groups)
+
+
+def _range_text(accept: tuple[float, float], ratio: bool) -> str:
+    if accept[0] != -accept[1] or ratio:
+        return f"{accept[0]:.3g} to {accept[1]:.3g}"
+    return f"±{accept[1]:.3g}"
+
+
 def _verdict(
     value: float,
     low: float,
     high: float,
     accept: tuple[float, float] | None,
-    rows: int | None,
-    ratio: bool,
-    lost: float,
+    facts: Facts | None,
+    metric: Metric,
     confidence: float,
+    lost: float = 0.0,
 ) -> tuple[Verdict | None, str | None]:
     if np.isnan(value):
         return "undefined", "0 / 0"
     if accept is None:
         return None, None
-    if rows is not None and rows < FEWEST_ROWS:
-        return "insufficient evidence", f"a rate rests on {rows} rows, fewer than {FEWEST_ROWS}"
+    ratio = metric.goal == "one"
+    text = _range_text(accept, ratio)
+    if facts is None:
+        facts = Facts(np.inf, np.inf, np.inf, False)
+    if facts.rows < FEWEST_ROWS:
+        return (
+            "insufficient evidence",
+            f"a rate rests on {facts.rows:.0f} rows, fewer than {FEWEST_ROWS}",
+        )
     if lost > (1 - confidence) / 2:  # those resamples could lie anywhere, beyond either end too
         return "insufficient evidence", f"it is undefined in {lost:.0%} of the resamples"
-    text = f"{accept[0]:.3g} to {accept[1]:.3g}" if ratio else f"±{accept[1]:.3g}"
-    if accept[0] != -accept[1] and not ratio:
-        text = f"{accept[0]:.3g} to {accept[1]:.3g}"
-    if accept[0] <= low and high <= accept[1]:
-        return "within", f"the whole interval lies within {text}"
-    if high < accept[0] or low > accept[1]:
+    inside = accept[0] <= low and high <= accept[1]
+    outside = high < accept[0] or low > accept[1]
+    few = min(facts.events, facts.others)
+    what = "events" if few == facts.events else "non-events"
+    if few < FEWEST_EVENTS and (outside or (what == "events" and _divides(metric))):
+        return (
+            "insufficient evidence",
+            f"a rate shows {few:.0f} {what} in all, fewer than {FEWEST_EVENTS}",
+        )
+    if inside:
+        why = f"the whole interval lies within {text}"
+        if facts.near_edge and not _divides(metric):
+            why += f"; {VACUOUS}"
+        return "within", why
+    if outside:
         return "violated", f"the whole interval lies outside {text}"
     return "insufficient evidence", f"the interval reaches across the threshold ({text})"
+
+
+def _divides(metric: Metric) -> bool:
+    """Return whether a metric divides one rate by another."""
+    return metric.parts is not None and metric.parts.ratio
+
+
+VACUOUS = "but its rates are too near 0 or 1 for any gap to leave that range: read a ratio"
+
+
+def _rows_needed(
+    value: float,
+    low: float,
+    high: float,
+    accept: tuple[float, float] | None,
+    facts: Facts,
+    metric: Metric,
+    verdict: Verdict | None,
+) -> int | None:
+    """Return about how many rows the rates must rest on for a verdict, were they to stay as is.
+
+    Margins shrink with the root of the rows; ratios are looked at on the log scale. The number
+    is for the smallest of the compared rates, whose rows decide.
+    """
+    if verdict != "insufficient evidence" or accept is None:
+        return None
+    least = max(facts.rows, 1.0)
+    factor = max(FEWEST_ROWS / least, 1.0)
+    few = min(facts.events, facts.others)
+    if few < FEWEST_EVENTS:
+        factor = max(factor, FEWEST_EVENTS / max(few, 0.5))
+    bottom, top = accept
+    if metric.goal == "one" and low > 0 and high < math.inf:
+        value, low, high, bottom, top = (math.log(x) for x in (value, low, high, bottom, top))
+    if value in {bottom, top, math.inf}:
+        return None
+    if bottom < value < top:
+        need = max((value - low) / (value - bottom), (high - value) / (top - value))
+    else:
+        need = (value - low) / (value - top) if value > top else (high - value) / (bottom - value)
+    rows = max(factor, need**2) * least
+    return math.ceil(rows) if rows < MOST_ROWS else None
+
+
+def _with_rows(why: str | None, needed: int | None) -> str | None:
+    if why is None or needed is None:
+        return why
+    return f"{why}; some {needed:,} rows behind the smallest rate would decide, were rates to stay"
 
 
 def each_group(
     chosen: Sequence[Metric],
     attribute: str,
     counts: Counts,
-    drawn: Counts,
     accept: Mapping[str, tuple[float, float]],
     confidence: float,
 ) -> list[Finding]:
-    """Compare each unprivileged group with the privileged one."""
+    """Compare each unprivileged group with the privileged one; all groups of a metric together."""
     mask = counts.is_privileged()
     assert mask is not None
-    names = [label for label, p in zip(counts.labels(), mask, strict=True) if not p]
-    against = " or ".join(label for label, p in zip(counts.labels(), mask, strict=True) if p)
-    out = []
+    labels = counts.labels()
+    against = " or ".join(label for label, p in zip(labels, mask, strict=True) if p)
+    shown = is_judged(counts)[~mask]
+    names = [label for label, p in zip(labels, mask, strict=True) if not p]
+    unprivileged, merged = only(counts, ~mask), counts.by_privilege()
+    out: list[Finding] = []
     for metric in chosen:
-        if metric.kind != "group" or metric.parameters.get("compare", "none") is not None:
+        if metric.parts is None or metric.parameters.get("compare", "none") is not None:
             continue  # without groups to compare, or a variant that compares in its own way
         values = np.atleast_1d(metric.fn(counts, compare="each"))
-        samples = metric(drawn, compare="each")
-        low, high = _around(values, *percentile_interval(samples, confidence=confidence))
-        lost = np.isnan(samples).mean(axis=0)
-        for k, name in enumerate(names):
-            pair = _pair(counts, counts.labels().index(name))
-            assert metric.denominators is not None
-            rows = int(metric.denominators(pair, compare="privileged"))
-            verdict, why = _verdict(
-                float(values[k]), float(low[k]), float(high[k]), accept.get(metric.name), rows,
-                metric.goal == "one", float(lost[k]), confidence,
-            )  # fmt: skip
+        limit = accept.get(metric.name)
+        groups = evidence_of(metric.parts, unprivileged)
+        other = evidence_of(metric.parts, merged).of([1])
+        enough = shown & (groups.fewest >= FEWEST_ROWS)
+        limits = each_limits(groups, other, limit, confidence, enough)
+        rates = [RATES[name] for name in metric.parts.rates]
+        rows = np.min([rate.rows(counts)[~mask] for rate in rates], axis=0)
+        rows = np.minimum(rows, min(rate.rows(counts)[mask].sum() for rate in rates))
+        facts = groups.facts_against(other, limit)
+        lows, highs, pvalues = (x.tolist() for x in (limits.low, limits.high, limits.pvalue))
+        for k in np.flatnonzero(shown).tolist():
+            value, low, high = float(values[k]), lows[k], highs[k]
+            verdict, why = _verdict(value, low, high, limit, facts[k], metric, confidence)
+            needed = _rows_needed(value, low, high, limit, facts[k], metric, verdict)
             if verdict == "undefined":
-                why = metric.undefined(pair, compare="privileged") or why
-            limits = accept.get(metric.name, (None, None))
+                why = metric.undefined(_pair(counts, k, mask), compare="privileged") or why
             out.append(
                 Finding(
-                    metric.name, metric.label, attribute, f"{name} vs {against}", float(values[k]),
-                    float(low[k]), float(high[k]), limits[0], limits[1], rows, verdict, why,
+                    name=metric.name,
+                    label=metric.label,
+                    attribute=attribute,
+                    comparison=f"{names[k]} vs {against}",
+                    value=value,
+                    low=low,
+                    high=high,
+                    accept_low=None if limit is None else limit[0],
+                    accept_high=None if limit is None else limit[1],
+                    rows=int(rows[k]),
+                    verdict=verdict,
+                    reason=_with_rows(why, needed),
+                    p_value=_shown(pvalues[k], verdict),
+                    rows_needed=needed,
                 )
-            )  # fmt: skip
+            )
     return out
 
 
-def _pair(counts: Counts, group: int) -> Counts:
-    """Keep one group, named unprivileged, and the privileged ones, merged."""
-    mask = counts.is_privileged()
-    assert mask is not None
+def is_judged(counts: Counts) -> NDArray[np.bool_]:
+    """Return which groups are compared: those that are known and have enough rows."""
+    known = np.array([not is_unknown_group(g) for g in counts.groups])
+    return np.asarray(known & (counts.n.sum(axis=(-1, -2)) >= FEWEST_ROWS))
 
+
+def _pair(counts: Counts, unprivileged: int, mask: NDArray[np.bool_]) -> Counts:
+    """Keep one unprivileged group and the privileged ones, merged."""
+    group = int(np.flatnonzero(~mask)[unprivileged])
     return counts.map_cells(
         lambda cells: np.stack([cells[group], cells[mask].sum(axis=0)]),
         attributes=("group",),
-        groups=((counts.labels()[group].replace(MISSING, "missing"),), ("privileged",)),
+        groups=((counts.labels()[group],), ("privileged",)),
         privileged={"group": ("privileged",)},
     )
 
@@ -263,14 +433,17 @@ def group_rates(attribute: str, counts: Counts, confidence: float) -> list[Group
         rate = RATES[name]
         value, rows, effective = rate(counts), rate.rows(counts), rate.effective_rows(counts)
         low, high = wilson_interval(value, effective, confidence=confidence)
-        for k, group in enumerate(counts.labels()):
-            reason = f"no {rate.of}" if rows[k] == 0 else None
-            if 0 < rows[k] < FEWEST_ROWS:
-                reason = f"rests on {int(rows[k])} rows, fewer than {FEWEST_ROWS}"
+        pooled = partial_pooling(value, np.nan_to_num(effective), confidence=confidence)
+        columns = (value, low, high, rows, np.nan_to_num(effective), *pooled)
+        for group, *row in zip(counts.labels(), *(c.tolist() for c in columns), strict=True):
+            share, bottom, top, held, independent, *drawn_in = row
+            reason = f"no {rate.of}" if held == 0 else None
+            if 0 < held < FEWEST_ROWS:
+                reason = f"rests on {int(held)} rows, fewer than {FEWEST_ROWS}"
             out.append(
                 GroupRate(
-                    attribute, group, name, rate.label, float(value[k]), float(low[k]),
-                    float(high[k]), int(rows[k]), float(np.nan_to_num(effective[k])), reason,
+                    attribute, group, name, rate.label, share, bottom, top, int(held),
+                    independent, reason, *drawn_in,
                 )
             )  # fmt: skip
     return out
@@ -338,12 +511,12 @@ def score_rows(
     return overall, by_group
 
 
-def group_sizes(views: Sequence[tuple[str, Counts, Counts]]) -> pd.DataFrame:
-    """Return the rows, share and weight of every group."""
+def group_sizes(views: Sequence[tuple[str, Counts]]) -> pd.DataFrame:
+    """Return the rows, share and weight of every group, and whether it is compared."""
     rows = []
-    for attribute, part, _ in views:
+    for attribute, part in views:
         n = part.n.sum(axis=(-1, -2))
-        mask = part.is_privileged()
+        mask, judged = part.is_privileged(), is_judged(part)
         for k, group in enumerate(part.labels()):
             row = {
                 "attribute": attribute,
@@ -351,6 +524,7 @@ def group_sizes(views: Sequence[tuple[str, Counts, Counts]]) -> pd.DataFrame:
                 "privileged": None if mask is None else bool(mask[k]),
                 "rows": int(n[k]),
                 "share": float(n[k] / n.sum()),
+                "compared": bool(judged[k]),
             }
             if part.w is not None:
                 row["weight"] = float(part.w[k].sum())
@@ -359,28 +533,37 @@ def group_sizes(views: Sequence[tuple[str, Counts, Counts]]) -> pd.DataFrame:
 
 
 def notes(
-    counts: Counts, views: Sequence[tuple[str, Counts, Counts]], table: ScoreTable | None
+    counts: Counts,
+    views: Sequence[tuple[str, Counts]],
+    table: ScoreTable | None,
+    findings: Sequence[Finding],
+    confidence: float,
 ) -> list[str]:
     """Say what a reader must know."""
     out = []
-    for attribute, part, _ in views:
+    judged = sum(f.verdict in {"within", "violated", "insufficient evidence"} for f in findings)
+    if judged > 1:
+        sure = sum(f.p_audit is not None and f.p_audit <= 1 - confidence for f in findings)
+        alone = sum(f.verdict == "violated" for f in findings)
+        out.append(
+            f"Each verdict holds at {confidence:.0%} for one metric of one attribute, all its "
+            f"groups together. Of {alone} violated, {sure} hold for all {judged} verdicts of this "
+            f"audit taken together (Holm): a gate on any metric uses those."
+        )
+    for attribute, part in views:
         if default_comparison(part) == "max_min":
             out.append(
                 f"No privileged group was declared for {attribute}: the largest rate is compared "
-                f"with the smallest, and intervals of such gaps lean away from zero."
+                f"with the smallest, and the interval holds for all pairs of groups together."
             )
-        unknown = np.array([MISSING in g for g in part.groups])
-        if unknown.any() and len(part.attributes) == 1:
+        out += _strays(attribute, part)
+        empty = [f.label for f in findings if f.attribute == attribute and VACUOUS in str(f.reason)]
+        if empty:
             out.append(
-                f"{int(part.n[unknown].sum()):,} rows have no known {attribute}; they are a group "
-                f"of their own and not counted as unprivileged."
+                f"The threshold says nothing about {listed(dict.fromkeys(empty), most=12)} of "
+                f"{attribute}: the rates are too near 0 or 1 for any gap to leave it. Read a ratio "
+                f"(disparate_impact ...), or set a narrower threshold."
             )
-        small = [
-            label for label, n in zip(part.labels(), part.n.sum(axis=(-1, -2)), strict=True)
-            if n < FEWEST_ROWS
-        ]  # fmt: skip
-        if small:
-            out.append(f"Fewer than {FEWEST_ROWS} rows in {attribute}: {listed(small)}.")
     if len(counts.classes) > 2:
         out.append(
             f"Labels have {len(counts.classes)} classes; rates count {listed(counts.favorable)} "
@@ -389,3 +572,41 @@ def notes(
     if table is not None and not table.probabilities:
         out.append("Scores leave [0, 1], so they are ranked only: no Brier, log loss, calibration.")
     return out
+
+
+def _strays(attribute: str, part: Counts) -> list[str]:
+    """Name the groups that are listed and not compared, and those that may be one group."""
+    out = []
+    rows = part.n.sum(axis=(-1, -2))
+    unknown = np.array([is_unknown_group(g) for g in part.groups])
+    if unknown.any() and len(part.attributes) == 1:
+        names = [label for label, u in zip(part.labels(), unknown, strict=True) if u]
+        out.append(
+            f"{int(rows[unknown].sum()):,} rows have no known {attribute} ({listed(names)}): they "
+            f"are listed, and compared with no group."
+        )
+    small = [
+        label
+        for label, n, u in zip(part.labels(), rows, unknown, strict=True)
+        if n < FEWEST_ROWS and not u
+    ]
+    if small:
+        out.append(
+            f"Fewer than {FEWEST_ROWS} rows in {attribute}: {listed(small)}; listed, and not "
+            f"compared."
+        )
+    if len(part.attributes) == 1:
+        out += [
+            f"{' and '.join(map(repr, names))} are separate groups of {attribute}: are they one?"
+            for names in near_duplicates(g[0] for g in part.groups)
+        ]
+    return out
+
+
+def taken_together(findings: Sequence[Finding]) -> list[float]:
+    """Return p-values of the findings that are judged, adjusted for all of them (Holm).
+
+    A finding that is not violated at its own level cannot be at a stricter one: it counts, as 1.
+    """
+    pvalues = [1.0 if f.p_value is None else f.p_value for f in findings]
+    return [float(p) for p in holm(pvalues)] if pvalues else []

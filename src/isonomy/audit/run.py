@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._files import open_table, sql_name
 from isonomy._groups import as_column, attribute_columns, group_index
-from isonomy._validate import as_names, check_columns, check_length, check_same_order, check_score
+from isonomy._validate import (
+    as_names,
+    check_columns,
+    check_length,
+    check_same_order,
+    check_score,
+    listed,
+    unknown_name,
+)
 from isonomy.audit import judge
+from isonomy.audit.conditional import conditional_gaps
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.unexamined import looks_protected
 from isonomy.errors import InputError
@@ -34,6 +45,7 @@ def audit(
     favorable: Any = None,
     privileged: Any = None,
     X: Any = None,
+    strata: Any = None,
     intersections: bool = False,
     metrics: Iterable[str | Metric] | None = None,
     thresholds: Mapping[str, Any] | None = None,
@@ -61,6 +73,9 @@ def audit(
     X : frame or array, optional
         The features: a frame's columns that look protected are listed as unexamined, and
         ``consistency`` is computed when it is among ``metrics``.
+    strata : array-like, Series, frame or mapping of name to array, optional
+        What else people may be alike in (department, district ...): gaps are also compared within
+        these strata, and a note says where the sign turns.
     intersections : bool
         Whether to audit the intersections of all attributes too.
     metrics : iterable of str or Metric, optional
@@ -89,14 +104,18 @@ def audit(
     ('accuracy', 1.0)
     """
     columns = attribute_columns(sensitive_features)
-    counts = Counts.from_labels(
+    alike = {} if strata is None else _stratum_columns(strata, columns)
+    if alike and privileged is not None and not isinstance(privileged, Mapping):
+        privileged = {next(iter(columns)): privileged}
+    counted = Counts.from_labels(
         y_true,
         y_pred,
-        sensitive_features=columns,
+        sensitive_features={**columns, **alike},
         sample_weight=sample_weight,
         favorable=favorable,
         privileged=privileged,
     )
+    counts = counted.select(*map(str, columns)) if alike else counted
     table, exact = None, None
     if score is not None:
         check_same_order(y_true, score, name="score", to="y_true")
@@ -113,7 +132,8 @@ def audit(
             ties = f"{near.tie_share:.1%} of rows had contested neighbours, shared equally"
             alone[metric.name] = (metric(None, good, near=near), ties)
     return audit_counts(
-        counts,
+        counted,
+        strata=[str(name) for name in alike],
         table=table,
         exact_scores=exact,
         neighbour_metrics=alone,
@@ -125,6 +145,20 @@ def audit(
         resamples=resamples,
         random_state=random_state,
     )
+
+
+def _stratum_columns(strata: Any, columns: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Read the strata; one without a name is called stratum."""
+    named = attribute_columns(strata)
+    single = len(named) == 1 and not hasattr(strata, "columns") and not isinstance(strata, Mapping)
+    if single and getattr(strata, "name", None) is None:
+        named = {"stratum": next(iter(named.values()))}
+    for name in named:
+        if name in columns:
+            raise InputError(
+                f"A stratum must be another column than a protected attribute; got {name!r} as both."
+            )
+    return dict(named)
 
 
 def _score_table(
@@ -178,6 +212,7 @@ def audit_counts(
     exact_scores: Mapping[tuple[str | None, str, str], float] | None = None,
     neighbour_metrics: Mapping[str, tuple[float, str]] | None = None,
     columns: Iterable[str] = (),
+    strata: Sequence[str] = (),
     intersections: bool = False,
     metrics: Iterable[str | Metric] | None = None,
     thresholds: Mapping[str, Any] | None = None,
@@ -188,8 +223,10 @@ def audit_counts(
     """Audit counts that were made elsewhere: from a file, a warehouse or merged shards.
 
     Takes the arguments of :func:`audit` that make sense without rows; ``columns`` are the names
-    of all columns of the table, to list those that look protected and were not asked about.
+    of all columns of the table, to list those that look protected and were not asked about;
+    ``strata`` are attributes of the counts to compare within, and not to audit.
     """
+    counted, counts = counts, _without(counts, strata)
     chosen = [get_metric(m) for m in (judge.DEFAULT_METRICS if metrics is None else metrics)]
     for metric in chosen:
         _refuse_unserved(metric, scored=table is not None, alone=neighbour_metrics or {})
@@ -197,8 +234,10 @@ def audit_counts(
     accept = judge.thresholds(thresholds, chosen)
     if resamples < 100:
         raise InputError(f"resamples must be at least 100 for an interval; got {resamples}.")
-    views = _views(counts, resamples, random_state, intersections)
-    findings = judge.overall(counts, views[0][2], chosen, confidence, neighbour_metrics or {})
+    views = _views(counts, resamples, intersections)
+    everyone = counts.regroup(np.zeros(len(counts.groups), dtype=np.intp), (("all",),))
+    drawn = everyone.resample(resamples, random_state=random_state)
+    findings = judge.overall(everyone, drawn, chosen, confidence, neighbour_metrics or {})
     rates: list[GroupRate] = []
     by_score: list[GroupRate] = []
     if table is not None:
@@ -207,8 +246,9 @@ def audit_counts(
         )
         findings += more
     comparisons: list[Finding] = []
-    for attribute, part, resampled in views:
+    for attribute, part in views:
         how = default_comparison(part)
+        resampled = partial(part.resample, resamples, random_state=random_state)
         for metric in chosen:
             if metric.kind == "group":
                 limits = accept.get(metric.name)
@@ -216,15 +256,28 @@ def audit_counts(
                     judge.gap(metric, attribute, part, resampled, how, limits, confidence)
                 )
         if how == "privileged" and len(part.groups) > 2:
-            comparisons += judge.each_group(chosen, attribute, part, resampled, accept, confidence)
+            comparisons += judge.each_group(chosen, attribute, part, accept, confidence)
         rates += judge.group_rates(attribute, part, confidence)
+    findings, comparisons = _together(findings, comparisons)
+    conditional = [
+        row
+        for attribute in (counts.attributes if strata else ())
+        for row in conditional_gaps(counted, attribute, strata, chosen, confidence)
+    ]
+    notes = judge.notes(counts, views, table, [*findings, *comparisons], confidence)
+    notes += [
+        f"The {row.label} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
+        f"{row.within:.3f} within {row.strata} (Simpson's paradox)."
+        for row in conditional
+        if row.turns
+    ]
     return Audit(
         metrics=tuple(findings),
         comparisons=tuple(comparisons),
         groups=(*rates, *by_score),
         sizes=judge.group_sizes(views),
         unexamined=tuple(c for c in columns if c not in counts.attributes and looks_protected(c)),
-        notes=tuple(judge.notes(counts, views, table)),
+        notes=tuple(notes),
         counts=counts,
         settings={
             "confidence": confidence,
@@ -234,7 +287,23 @@ def audit_counts(
             "fewest_rows": judge.FEWEST_ROWS,
             "weighted": counts.weighted,
         },
+        conditional=tuple(conditional),
     )
+
+
+def _without(counts: Counts, strata: Sequence[str]) -> Counts:
+    """Add up over the strata."""
+    if not strata:
+        return counts
+    for name in strata:
+        if name not in counts.attributes:
+            raise unknown_name("stratum", name, counts.attributes)
+    kept = [a for a in counts.attributes if a not in strata]
+    if not kept:
+        raise InputError(
+            f"At least one attribute must be left to audit; all are strata: {listed(strata)}."
+        )
+    return counts.select(*kept)
 
 
 def _refuse_unserved(metric: Metric, *, scored: bool, alone: Mapping[str, Any]) -> None:
@@ -258,23 +327,30 @@ def _refuse_unserved(metric: Metric, *, scored: bool, alone: Mapping[str, Any]) 
         )
 
 
-def _views(
-    counts: Counts, resamples: int, random_state: int | None, intersections: bool
-) -> list[tuple[str, Counts, Counts]]:
-    """Return each attribute, and the intersection, with its counts and their resamples."""
+def _together(
+    findings: list[Finding], comparisons: list[Finding]
+) -> tuple[list[Finding], list[Finding]]:
+    """Adjust the p-values of violations for all verdicts of the audit."""
+    every = [*findings, *comparisons]
+    judged = [k for k, f in enumerate(every) if f.verdict not in {None, "undefined"}]
+    for k, p in zip(judged, judge.taken_together([every[k] for k in judged]), strict=True):
+        if every[k].p_value is not None:
+            every[k] = replace(every[k], p_audit=p)
+    return every[: len(findings)], every[len(findings) :]
+
+
+def _views(counts: Counts, resamples: int, intersections: bool) -> list[tuple[str, Counts]]:
+    """Return each attribute, and the intersection, with its counts."""
     joint = " & ".join(counts.attributes)
-    if counts.n.size * resamples <= MOST_DRAWS:
-        drawn = counts.resample(resamples, random_state=random_state)
-        views = [(a, counts.select(a), drawn.select(a)) for a in counts.attributes]
-        return [*views, (joint, counts, drawn)] if intersections and len(views) > 1 else views
-    if intersections:
+    views = [(a, counts.select(a)) for a in counts.attributes]
+    if not intersections or len(views) == 1:
+        return views
+    if counts.n.size * resamples > MOST_DRAWS:
         raise InputError(
             f"{joint} has {len(counts.groups):,} groups, too many to resample "
             f"{resamples:,} times: name fewer attributes, merge their values, or lower resamples."
         )
-    # the marginals of a multinomial are multinomial: each attribute can be drawn by itself
-    parts = [(a, counts.select(a)) for a in counts.attributes]
-    return [(a, p, p.resample(resamples, random_state=random_state)) for a, p in parts]
+    return [*views, (joint, counts)]
 
 
 def audit_file(
@@ -287,6 +363,7 @@ def audit_file(
     weight: str | None = None,
     table: str | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
+    strata: str | Sequence[str] = (),
     favorable: Any = None,
     privileged: Any = None,
     **options: Any,
@@ -304,21 +381,25 @@ def audit_file(
         Table of a DuckDB file.
     bins : mapping of attribute to cut points, optional
         Cuts a number such as age into bands: ``{"age": [25, 60]}``.
+    strata : str or sequence of str
+        Columns to compare within, as in :func:`audit`.
     favorable, privileged
         As in :func:`audit`.
     **options
         ``intersections``, ``metrics``, ``thresholds``, ``confidence``, ``resamples`` and
         ``random_state``, as in :func:`audit`.
     """
-    names = as_names(sensitive_features)
+    names, alike = as_names(sensitive_features), as_names(strata) if strata else []
+    if privileged is not None and alike and not isinstance(privileged, Mapping):
+        privileged = {names[0]: privileged}
     with open_table(source, table) as file:
         columns = list(file.columns)
     check_columns([c for c in (score,) if c], columns)
-    counts = Counts.from_query(
+    counted = Counts.from_query(
         source,
         label=label,
         prediction=prediction,
-        sensitive_features=names,
+        sensitive_features=[*names, *alike],
         weight=weight,
         table=table,
         bins=bins,
@@ -327,13 +408,15 @@ def audit_file(
     )
     used = {label, prediction, score, weight}
     options["columns"] = [c for c in columns if c not in used]
+    options["strata"] = alike
     if score is None:
-        return audit_counts(counts, **options)
+        return audit_counts(counted, **options)
+    counts = _without(counted, alike)
     if counts.n.sum() > EXACT_ROWS:
         histogram = ScoreTable.from_query(
             source, counts, label=label, score=score, weight=weight, table=table, bands=bins
         )
-        return audit_counts(counts, table=histogram, **options)
+        return audit_counts(counted, table=histogram, **options)
     wanted = [sql_name(c) for c in (label, score, *([weight] if weight else []))]
     wanted += [f"{banded(a, bins)} AS {sql_name(a)}" for a in names]
     with open_table(source, table) as file:
@@ -345,4 +428,4 @@ def audit_file(
         attribute_columns(frame[names]),
         counts,
     )
-    return audit_counts(counts, table=histogram, exact_scores=exact, **options)
+    return audit_counts(counted, table=histogram, exact_scores=exact, **options)

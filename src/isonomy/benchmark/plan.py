@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._files import is_table_file, write_table
+from isonomy._groups import better_off
 from isonomy._validate import listed, match_values, unknown_name
 from isonomy.audit import looks_protected
 from isonomy.benchmark.cases import ORIGINAL, frontier_specs
@@ -189,12 +190,12 @@ def _declare_table(
     good = table[label].isin(first.favorable)
     for attribute in attributes:
         if attribute not in chosen:
-            rates = good.groupby(table[attribute].astype(object)).mean()
-            chosen[attribute] = [rates.idxmax()]
+            best = better_off(table[attribute], good)
+            chosen[attribute] = [best]
+            share = good[table[attribute] == best].mean()
             notes.append(
-                f"No privileged group was named for {attribute}: {rates.idxmax()!r}, the group "
-                f"with the highest share of favorable labels ({rates.max():.0%}), is compared with "
-                "the others."
+                f"No privileged group was named for {attribute}: {best!r}, the group with the "
+                f"highest share of favorable labels ({share:.0%}), is compared with the others."
             )
         missing = int(table[attribute].isna().sum())
         if missing:

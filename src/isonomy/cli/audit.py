@@ -21,6 +21,7 @@ from isonomy.cli.options import (
     Score,
     Seed,
     Sensitive,
+    Strata,
     Table,
     Threshold,
     Weight,
@@ -62,6 +63,7 @@ def audit_command(
     sensitive: Sensitive = [],
     score: Score = None,
     privileged: Privileged = [],
+    strata: Strata = [],
     favorable: Favorable = [],
     intersections: bool = typer.Option(
         False, "--intersections", help="Audit the intersections of all attributes too."
@@ -88,7 +90,8 @@ def audit_command(
     """Audit predictions: rates by group, gaps with intervals, and a verdict on each.
 
     --threshold METRIC=NUMBER sets one metric's threshold; difference=NUMBER and ratio=NUMBER set
-    those of all differences and ratios. --fail-on takes metrics, or any.
+    those of all differences and ratios. --fail-on takes metrics, or any; the confidence then holds
+    for all verdicts on them together.
 
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
@@ -108,7 +111,8 @@ def audit_command(
         from isonomy.metrics.query import group_query
 
         source = ".".join(sql_name(part) for part in file.split("."))
-        query = group_query(source, label or "y_true", prediction, sensitive, weight, cuts)
+        keys = [*sensitive, *strata]
+        query = group_query(source, label or "y_true", prediction, keys, weight, cuts)
         typer.echo(f"{query};")
         return
     if json_file and json_file == html_file:
@@ -132,8 +136,8 @@ def audit_command(
     }
     with messages().status(f"counting {escape(file)} ..."):
         if counts:
-            cells = read_counts(file, sensitive, table)
-            result = audit_counts(Counts.from_cells(cells, **groups), **judging)
+            cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
+            result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)
         else:
             result = audit_file(
                 file,
@@ -144,6 +148,7 @@ def audit_command(
                 weight=weight,
                 table=table,
                 bins=cuts,
+                strata=strata,
                 **groups,
                 **judging,
             )
@@ -175,8 +180,10 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         f"\n[bold]Audit of {escape(title)}[/bold]  {int(counts.n.sum()):,} rows"
         f"{', weighted' if counts.weighted else ''}; favorable: "
         f"{escape(', '.join(str(v) for v in counts.favorable))}; "
-        f"{found.settings['confidence']:.0%} intervals from {found.settings['resamples']:,} resamples\n"
+        f"{found.settings['confidence']:.0%} intervals"
     )
+    screen.print(_summary(found))
+    screen.print()
     overall = make_table(
         "metric", "value", "interval", title="Overall", right=["value", "interval"]
     )
@@ -212,6 +219,9 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
                 f"[dim]{hidden} of {len(each)} comparisons of single groups are not shown: "
                 f"within, or insufficient evidence (--json has them all).[/dim]"
             )
+    if found.conditional:
+        screen.print()
+        screen.print(_conditional_table(found))
     screen.print()
     for note in found.notes:
         screen.print(f"[yellow]Note[/yellow] {escape(note)}")
@@ -220,7 +230,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             f"[yellow]Unexamined[/yellow] These columns look protected and were not asked about: "
             f"{escape(', '.join(found.unexamined))}"
         )
-    screen.print(_summary(found))
+    screen.print(f"\n{_summary(found)}")
 
 
 def _rates_table(found: "Audit", attribute: str, width: int, *, scores: bool) -> Any:
@@ -296,7 +306,26 @@ def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = 
     return table
 
 
+def _conditional_table(found: "Audit") -> Any:
+    table = make_table(
+        "groups", "metric", "overall", "within", "interval",
+        title=f"Gaps within {escape(found.conditional[0].strata)} (Mantel-Haenszel)",
+        right=["overall", "within", "interval"],
+    )  # fmt: skip
+    for row in found.conditional:
+        turned = " [bold red]turns[/bold red]" if row.turns else ""
+        table.add_row(
+            escape(row.comparison), row.label, number(row.value), number(row.within) + turned,
+            escape(interval(row.low, row.high)),
+        )  # fmt: skip
+    return table
+
+
 def _summary(found: "Audit") -> str:
-    tally = {v: sum(f.verdict == v for f in found.metrics) for v in COLORS}
+    """Count the verdicts on gaps, intersections and single groups."""
+    every = (*found.metrics, *found.comparisons)
+    tally = {v: sum(f.verdict == v for f in every) for v in COLORS}
     words = [f"[{COLORS[v]}]{n} {v}[/{COLORS[v]}]" for v, n in tally.items() if n]
-    return f"\nVerdicts: {', '.join(words) or 'none'}."
+    single = sum(f.verdict == "violated" for f in found.comparisons)
+    more = f" ({single} of the violated are single groups)" if single else ""
+    return f"Verdicts: {', '.join(words) or 'none'}{more}."

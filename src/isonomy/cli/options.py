@@ -76,6 +76,14 @@ Favorable = Annotated[
 Bins = Annotated[
     list[str], typer.Option("--bins", help="ATTRIBUTE=CUT,CUT,...: bin a number such as age.")
 ]
+Strata = Annotated[
+    list[str],
+    typer.Option(
+        "--strata",
+        callback=_values,
+        help="Column to compare within (department ...): gaps among people alike in it.",
+    ),
+]
 Drop = Annotated[
     list[str], typer.Option("--drop", callback=_values, help="Column not to learn from.")
 ]

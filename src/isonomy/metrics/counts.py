@@ -59,6 +59,9 @@ class CellTensor:
             # laid out in memory as the cells are, which decides how fast sums over them run
             out = np.zeros_like(cells, shape=(*lead, len(groups), *rest))
             into, held = (np.moveaxis(c, len(lead), 0) for c in (out, cells))
+            if len(index) > 100:
+                np.add.at(into, index, held)
+                return out
             for old, new in enumerate(index):  # a handful of groups, not rows
                 into[new] += held[old]
             return out
@@ -71,7 +74,8 @@ class CellTensor:
         where = [self.attributes.index(a) for a in keep]
         projected = [tuple(g[k] for k in where) for g in self.groups]
         groups = tuple(sorted(set(projected), key=sort_key))
-        index = np.array([groups.index(g) for g in projected], dtype=np.intp)
+        place = {g: k for k, g in enumerate(groups)}
+        index = np.array([place[g] for g in projected], dtype=np.intp)
         privileged = {a: v for a, v in self.privileged.items() if a in keep}
         out = self.regroup(index, groups)
         return replace(out, attributes=tuple(keep), privileged=privileged)

@@ -11,7 +11,7 @@ from isonomy._validate import MISSING
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.individual import benefits, generalized_entropy
-from isonomy.metrics.metric import add_metric
+from isonomy.metrics.metric import GapParts, add_metric
 from isonomy.metrics.rates import RATES, divide
 
 Floats = NDArray[np.float64]
@@ -103,6 +103,16 @@ def _farthest(gaps: Sequence[Floats]) -> Floats:
     return np.asarray(np.min(turned, axis=0))
 
 
+_COMBINED: dict[Any, Any] = {
+    _only: "only",
+    _mean: "mean",
+    _mean_absolute: "mean_absolute",
+    _largest: "largest",
+    _log: "log",
+    _farthest: "farthest",
+}
+
+
 def _gap(
     counts: Counts,
     *,
@@ -171,6 +181,7 @@ def _add(
         parameters={"compare": None},
         why_undefined=partial(_why, rates=rates, ratio=ratio),
         denominators=partial(_fewest_rows, rates=rates),
+        parts=GapParts(tuple(rates), ratio, _COMBINED[combine]),
         **{"bounds": (-1.0, 1.0), "signed": True, **usual, **described},
     )
 

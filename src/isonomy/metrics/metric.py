@@ -17,6 +17,15 @@ Needs = Literal["counts", "scores", "neighbours", "pairs"]
 Goal = Literal["max", "min", "zero", "one"]
 
 
+@dataclass(frozen=True)
+class GapParts:
+    """What a gap is made of: rates, how two of them are compared, and how several gaps combine."""
+
+    rates: tuple[str, ...]
+    ratio: bool
+    combine: Literal["only", "mean", "mean_absolute", "largest", "log", "farthest"]
+
+
 @dataclass(frozen=True, eq=False)
 class Metric:
     """A metric that carries everything that is known about it.
@@ -50,6 +59,8 @@ class Metric:
         Other names it answers to.
     parameters : mapping
         Arguments of the function and their defaults; a variant changes them.
+    parts : GapParts or None
+        For gaps between rates, what they are made of: their limits follow from those of the rates.
     """
 
     name: str
@@ -68,6 +79,7 @@ class Metric:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     why_undefined: Callable[..., str | None] = field(default=lambda *_, **__: None, repr=False)
     denominators: Callable[..., float] | None = field(default=None, repr=False)
+    parts: GapParts | None = field(default=None, repr=False)
 
     @property
     def ideal(self) -> float | None:

@@ -91,6 +91,33 @@ class Rate:
             self.denominator(counts) ** 2, self._sum(self.bottom, counts.w2, counts.is_favorable)
         )
 
+    def evidence(self, counts: Counts) -> tuple[Floats, Floats]:
+        """Return the share behind the rate and the independent rows it rests on, per group.
+
+        With weights these are the rows that would give the share the variance it has; where fewer
+        than ten rows show an outcome, that variance is not known well, and they are no more than
+        Kish's number. A ratio of two disjoint counts (FN / FP) rests on the share of the first
+        among both.
+        """
+        top, bottom = self.numerator(counts), self.denominator(counts)
+        mask, _ = _cells_of(self.top, tuple(counts.is_favorable.tolist()))
+        below, _ = _cells_of(self.bottom, tuple(counts.is_favorable.tolist()))
+        disjoint = not (mask * below).any()
+        total = top + bottom if disjoint else bottom
+        share = divide(top, np.where(total > 0, total, np.nan))
+        if counts.w2 is None:
+            return share, total
+        squares = self._sum(self.bottom, counts.w2, counts.is_favorable)
+        hits = self._sum(self.top, counts.w2, counts.is_favorable)
+        squares = squares + hits if disjoint else squares
+        spread = hits * (1 - share) ** 2 + (squares - hits) * share**2
+        kish = divide(total**2, squares)
+        linear = divide(share * (1 - share) * total**2, spread)
+        events = self._sum(self.top, counts.n, counts.is_favorable)
+        others = self._sum(self.bottom, counts.n, counts.is_favorable)
+        few = np.minimum(events, others if disjoint else others - events) < 10
+        return share, np.where(few, np.fmin(kish, linear), linear)
+
     def __call__(self, counts: Counts) -> Floats:
         """Compute the rate of each group; an empty denominator gives NaN."""
         bottom = self.denominator(counts)

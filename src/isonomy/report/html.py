@@ -57,14 +57,19 @@ def audit_page(found: "Audit", *, title: str) -> str:
                 "attribute": attribute,
                 "comparison": gaps[0].comparison if gaps else None,
                 "gaps": [(f, _strip(f)) for f in gaps],
-                "each": [(f, _strip(f)) for f in found.comparisons if f.attribute == attribute],
+                "each": [
+                    (f, _strip(f))
+                    for f in sorted(found.comparisons, key=lambda f: f.verdict != "violated")
+                    if f.attribute == attribute
+                ],
                 "sizes": sizes,
                 "columns": [c for c in columns if c],
                 "rates": by_group,
             }
         )
     order = ("violated", "insufficient evidence", "undefined", "within")
-    tally = {v: sum(f.verdict == v for f in found.metrics) for v in order}
+    every = (*found.metrics, *found.comparisons)
+    tally = {v: sum(f.verdict == v for f in every) for v in order}
     return str(
         environment()
         .get_template("audit.html")

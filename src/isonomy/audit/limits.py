@@ -1,0 +1,289 @@
+"""Limits of gaps between groups: one pair, every group against one, or the farthest two of many.
+
+Every gap of the audit is a difference or a ratio of independent proportions, or the largest of
+several such. Limits of the proportions give those of the differences and ratios (MOVER); what is
+the largest of several has an inner limit that is wide enough for all of them at once, and an outer
+limit at the level of one: whichever of them is truly the largest, its own limit is among those.
+"""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomy.metrics import RATES, Counts
+from isonomy.metrics.metric import GapParts
+from isonomy.stats.proportions import jeffreys_limits, mover_difference, mover_ratio
+from isonomy.stats.simultaneous import (
+    candidate_pairs,
+    many_to_one_critical,
+    range_critical,
+    range_tail,
+    smallest_ratio,
+)
+
+Floats = NDArray[np.float64]
+HIGHEST = 12.0
+"""No multiplier is larger: the tail beyond it is no number a float can tell from zero."""
+
+
+class Facts(NamedTuple):
+    """What a verdict rests on."""
+
+    rows: float
+    """The fewest independent rows behind a rate."""
+    events: float
+    others: float
+    """Events and non-events of the rate that has fewest, compared groups together."""
+    near_edge: bool
+    """Whether no rate is far enough from 0 (or from 1) for a difference to be too wide."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Shares and the independent rows they rest on, ``[rate, group]``."""
+
+    parts: GapParts
+    shares: Floats
+    rows: Floats
+
+    def of(self, groups: Any) -> "Evidence":
+        """Keep some groups."""
+        return Evidence(self.parts, self.shares[:, groups], self.rows[:, groups])
+
+    @property
+    def fewest(self) -> Floats:
+        """The smallest number of rows a rate of each group rests on."""
+        return np.asarray(self.rows.min(axis=0))
+
+    def facts(self, accept: tuple[float, float] | None) -> "Facts":
+        """Return what a verdict on all these groups together rests on."""
+        hits = np.nan_to_num(self.shares * self.rows).sum(axis=1)
+        misses = self.rows.sum(axis=1) - hits
+        near = False
+        if accept is not None:
+            widest = min(abs(accept[0]), abs(accept[1]))
+            near = bool(
+                np.all(
+                    (np.fmax.reduce(self.shares, axis=1) < widest)
+                    | (np.fmin.reduce(self.shares, axis=1) > 1 - widest)
+                )
+            )
+        return Facts(float(self.fewest.min()), float(hits.min()), float(misses.min()), near)
+
+    def facts_against(self, other: "Evidence", accept: tuple[float, float] | None) -> "list[Facts]":
+        """Return what a verdict on each of these groups against another rests on."""
+        rows = np.minimum(self.fewest, other.rows.min())
+        hits = np.nan_to_num(self.shares * self.rows) + np.nan_to_num(other.shares * other.rows)
+        misses = self.rows + other.rows - hits
+        near = np.zeros(rows.size, dtype=bool)
+        if accept is not None:
+            widest = min(abs(accept[0]), abs(accept[1]))
+            low, high = np.fmin(self.shares, other.shares), np.fmax(self.shares, other.shares)
+            near = np.asarray(((high < widest) | (low > 1 - widest)).all(axis=0))
+        columns = (rows, hits.min(axis=0), misses.min(axis=0), near)
+        return [Facts(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+
+    def limits(self, critical: Any) -> tuple[Floats, Floats, Floats]:
+        """Return the rates with their limits."""
+        low, high = jeffreys_limits(self.shares, self.rows, critical)
+        if self.parts.rates != ("false_negatives_per_false_positive",):
+            return self.shares, low, high
+        with np.errstate(divide="ignore"):  # the share of one among both, turned into its odds
+            odds = [np.asarray(x / (1 - x)) for x in (self.shares, low, high)]
+        return odds[0], odds[1], odds[2]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The interval of a gap, or of several, and the p-value against its accepted range."""
+
+    low: Floats
+    high: Floats
+    pvalue: Floats
+
+
+def evidence_of(parts: GapParts, counts: Counts) -> Evidence:
+    """Look up what a gap's rates rest on in each group."""
+    pairs = [RATES[name].evidence(counts) for name in parts.rates]
+    return Evidence(parts, np.array([p for p, _ in pairs]), np.array([n for _, n in pairs]))
+
+
+def _one_sided(parts: GapParts) -> bool:
+    """Return whether a gap is the largest of several contrasts, even between two groups."""
+    return parts.combine in {"mean_absolute", "largest", "farthest"}
+
+
+# ---------------------------------------------------------------------- two groups
+
+
+def _between(one: Evidence, other: Evidence, inner: Any, outer: Any) -> tuple[Floats, Floats]:
+    """Return the interval of each group of ``one`` against the only group of ``other``."""
+    if one.parts.ratio:
+        return _ratio_between(one, other, inner, outer)
+    if not _one_sided(one.parts):
+        return _contrast(one, other, inner, np.full(len(one.parts.rates), 1.0))
+    signs = list(product((1.0, -1.0), repeat=len(one.parts.rates)))
+    if one.parts.combine == "largest":
+        signs = [tuple(s) for s in np.vstack([np.eye(len(signs[0])), -np.eye(len(signs[0]))])]
+    low = np.max([_contrast(one, other, inner, np.array(s))[0] for s in signs], axis=0)
+    high = np.max([_contrast(one, other, outer, np.array(s))[1] for s in signs], axis=0)
+    return np.maximum(low, 0.0), high
+
+
+def _contrast(
+    one: Evidence, other: Evidence, critical: Any, signs: Floats
+) -> tuple[Floats, Floats]:
+    """Return limits of a signed sum of differences; a mean where there are several."""
+    scale = 1.0 if one.parts.combine == "largest" else 1 / len(signs)
+    stacked = [
+        np.concatenate(np.broadcast_arrays(a, b), axis=0).T
+        for a, b in zip(one.limits(critical), other.limits(critical), strict=True)
+    ]
+    estimates, low, high = stacked
+    return mover_difference(estimates, low, high, scale * np.r_[signs, -signs])
+
+
+def _ratio_between(one: Evidence, other: Evidence, inner: Any, outer: Any) -> tuple[Floats, Floats]:
+    near = mover_ratio(*one.limits(inner), *other.limits(inner))
+    if one.parts.combine != "farthest":
+        low, high = near[0][0], near[1][0]
+        return (np.log(low), np.log(high)) if one.parts.combine == "log" else (low, high)
+    far = mover_ratio(*one.limits(outer), *other.limits(outer))
+    with np.errstate(divide="ignore"):
+        low = np.minimum(far[0], 1 / far[1]).min(axis=0)
+        turned = np.where(near[1] < 1, near[1], np.where(near[0] > 1, 1 / near[0], 1.0))
+    return low, turned.min(axis=0)
+
+
+def pair_limits(
+    one: Evidence, other: Evidence, accept: tuple[float, float] | None, confidence: float
+) -> Limits:
+    """Return the interval of one group (or several, each by itself) against another."""
+    families = len(one.parts.rates) if _one_sided(one.parts) else 1
+    inner = range_critical(confidence, 2, families=families)
+    return _judged(one, other, inner, range_critical(confidence, 2), families, accept, confidence)
+
+
+def each_limits(
+    one: Evidence,
+    other: Evidence,
+    accept: tuple[float, float] | None,
+    confidence: float,
+    compared: NDArray[np.bool_],
+) -> Limits:
+    """Return intervals of groups against one that hold for all ``compared`` together (Dunnett).
+
+    The p-values are those of each comparison by itself.
+    """
+    families = len(one.parts.rates) if _one_sided(one.parts) else 1
+    rows, reference = one.fewest[compared], float(other.rows.max())
+    if not rows.size:
+        rows = np.array([reference])
+    inner, outer = (
+        many_to_one_critical(confidence, rows, reference, families=f) for f in (families, 1)
+    )
+    return _judged(one, other, inner, outer, families, accept, confidence)
+
+
+def _judged(
+    one: Evidence,
+    other: Evidence,
+    inner: float,
+    outer: float,
+    families: int,
+    accept: tuple[float, float] | None,
+    confidence: float,
+) -> Limits:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = _between(one, other, inner, outer)
+    pvalue = np.full(low.shape, np.nan)
+    if accept is None:
+        return Limits(low, high, pvalue)
+
+    def outside(critical: Any, groups: Any) -> NDArray[np.bool_]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = _between(one.of(groups), other, critical, critical)
+        return np.asarray((ends[0] > accept[1]) | (ends[1] < accept[0]))
+
+    alone = range_critical(confidence, 2, families=families)
+    which = np.flatnonzero(outside(alone, slice(None)))
+    if which.size:  # by how much: the multiplier at which the interval meets the range
+        ends = np.full(which.size, alone), np.full(which.size, HIGHEST)
+        for _ in range(30):
+            middle = (ends[0] + ends[1]) / 2
+            out = outside(middle, which)
+            ends = np.where(out, middle, ends[0]), np.where(out, ends[1], middle)
+        pvalue[which] = [range_tail(c, 2, families=families) for c in ends[0]]
+    return Limits(low, high, np.maximum(pvalue, 1e-12))
+
+
+# ---------------------------------------------------------------------- the farthest two of many
+
+
+def _range(found: Evidence, inner: float, outer: float) -> tuple[float, float]:
+    """Return the interval of the largest gap (or smallest ratio) among all pairs of groups."""
+    parts = found.parts
+    if parts.ratio:
+        ends = [
+            smallest_ratio(p[n > 0], n[n > 0], outer, inner)
+            for p, n in zip(found.shares, found.rows, strict=True)
+        ]
+        low, high = min(e[0] for e in ends), min(e[1] for e in ends)
+        if parts.combine != "log":
+            return low, high
+        with np.errstate(divide="ignore"):
+            return float(np.log(low)), float(np.log(high))
+    near = _extreme_pairs(found, inner, above=False)
+    far = _extreme_pairs(found, outer, above=True)
+    tops = [float(np.max(gap + margin)) for gap, margin in far]
+    bottoms = [float(np.max(gap - margin, initial=0.0)) for gap, margin in near]
+    if parts.combine in {"only", "largest"}:
+        return max(bottoms), max(tops)
+    # a mean of two ranges: margins add as roots of squares, and one range alone bounds it too
+    best = [np.argmax(gap - margin) for gap, margin in near]
+    sums = [(gap[k], margin[k]) for (gap, margin), k in zip(near, best, strict=True)]
+    both = sum(g for g, _ in sums) - np.sqrt(sum(m**2 for _, m in sums))
+    low = max(float(both), *bottoms) / len(near)
+    (gap, margin), (other, other_margin) = (_leading(*pairs) for pairs in far)
+    sums_above = gap[:, None] + other + np.sqrt(margin[:, None] ** 2 + other_margin**2)
+    return low, float(sums_above.max()) / len(near)
+
+
+def _extreme_pairs(found: Evidence, critical: float, *, above: bool) -> list[tuple[Floats, Floats]]:
+    out = []
+    for share, low, high in zip(*found.limits(critical), strict=True):
+        known = ~np.isnan(share)
+        out.append(candidate_pairs(share[known], low[known], high[known], above=above))
+    return out
+
+
+def _leading(gap: Floats, margin: Floats) -> tuple[Floats, Floats]:
+    """Keep the pairs that no other beats in gap and in margin."""
+    order = np.lexsort((-margin, -gap))
+    best = np.maximum.accumulate(margin[order])
+    leads = order[np.r_[True, margin[order][1:] > best[:-1]]]
+    return gap[leads], margin[leads]
+
+
+def range_limits(
+    found: Evidence, accept: tuple[float, float] | None, confidence: float
+) -> tuple[float, float, float]:
+    """Return low, high and p-value of the largest gap among all pairs of groups."""
+    parts, groups = found.parts, found.shares.shape[1]
+    summed, families = parts.combine in {"mean", "mean_absolute"}, len(parts.rates)
+    inner = range_critical(confidence, groups, families=families, summed=summed)
+    low, high = _range(found, inner, range_critical(confidence, 2))
+    pvalue = np.nan
+    if accept is not None and (low > accept[1] or high < accept[0]):
+        ends = inner, HIGHEST
+        for _ in range(30):
+            middle = (ends[0] + ends[1]) / 2
+            bottom, top = _range(found, middle, middle)
+            out = top < accept[0] if parts.ratio else bottom > accept[1]
+            ends = (middle, ends[1]) if out else (ends[0], middle)
+        tail = range_tail(ends[0], groups, families=families, summed=summed)
+        pvalue = max(tail, 1e-12)
+    return low, high, pvalue
