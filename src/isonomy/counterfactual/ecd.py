@@ -271,7 +271,7 @@ def _sentence(numbers: Extremes, pairs: Pairs, mine: NDArray[np.bool_]) -> str:
 
 
 def _passes(part: GroupReport) -> bool:
-    """Return whether a fitted level passes the exact maximum; the fit knows no bound but 1."""
+    """Return whether a fitted level passes the exact maximum, which the fit does not know."""
     ends = [end for level in part.extremes.levels.values() for end in (level.value, level.high)]
     return part.exact is not None and bool(np.nanmax(ends) > part.exact.anywhere + ROUNDING)
 
@@ -299,6 +299,11 @@ def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
             out.append(
                 f"Levels of more than {e.rows:,} queries are not supported for {p.name}: they are "
                 f"the largest value of its {e.rows:,} rows."
+            )
+        if e.fit is not None and e.fit.step > 0:
+            out.append(
+                f"The values of {p.name} come in steps of {e.fit.step:.2g}; ties were spread evenly "
+                f"within half a step before the fit."
             )
         beyond = [m for m in e.levels if m > p.horizon]
         if beyond:

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from isonomy.counterfactual.pairs import Pairs
 Floats = NDArray[np.float64]
 CLEAR = 12.0
 """Log-odds beyond this are too near 0 or 1 to be read off a probability."""
+WHOLE = 200
+"""Whole numbers of a narrower range than this are all tried."""
+MOST_SUMS = 1_000_000
+"""Sums of log-odds that are listed, for each half of the columns."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,9 @@ class ExactMaximum:
         which is approached but not reached.
     on_domain : float
         The same over rows that combine the observed values and ranges; NaN where unknown.
+    attained : bool
+        Whether some such row shows ``on_domain``. Where false, there are too many combinations to
+        look through, and it is a bound that no row of the domain passes.
 
     Examples
     --------
@@ -46,6 +53,7 @@ class ExactMaximum:
     step: float
     anywhere: float
     on_domain: float
+    attained: bool = True
 
 
 def is_linear_logistic(model: Any) -> bool:
@@ -109,7 +117,7 @@ def exact_maximum(
         step = float(known.max())
         reach = None if domain is None else _reach(model, X, pairs, domain, g, sign)
         worst = float(np.tanh(step / 4)) if step > 0 else 0.0
-        out[g] = ExactMaximum(step, worst, _inside(known, reach))
+        out[g] = ExactMaximum(step, worst, *_inside(known, reach))
     return out
 
 
@@ -139,10 +147,21 @@ def _steps(pairs: Pairs) -> Floats | None:
     return steps
 
 
-def _reach(
-    model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float
-) -> tuple[float, float] | None:
-    """Return the smallest and the largest log-odds of a row of a group on the domain.
+class _Reach(NamedTuple):
+    """The log-odds that rows of the domain can have: ends, and what lies between them.
+
+    Two lists of sums, one of which is taken from each, and the width of what numbers in a range
+    add to any of them; None where there are too many sums.
+    """
+
+    low: float
+    high: float
+    sums: tuple[Floats, Floats] | None
+    width: float
+
+
+def _reach(model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float) -> _Reach | None:
+    """Return the log-odds of a row of a group on the domain.
 
     Log-odds that add up over the columns reach their ends where every column does; whether they
     add up is checked at those two corners.
@@ -152,7 +171,11 @@ def _reach(
     point = domain.encode(base)[0]
     at, value = [], []
     for j, c in enumerate(domain.coordinates):
-        options = np.arange(c.count, dtype=float) if c.kind == "values" else [c.low, c.high]
+        options: Any = [c.low, c.high]
+        if c.kind == "values":
+            options = np.arange(c.count, dtype=float)
+        elif c.kind == "integer" and c.high - c.low < WHOLE:
+            options = np.arange(c.low, c.high + 1)
         at += [j] * len(options)
         value += list(options)
     where = np.array(at, dtype=np.intp)
@@ -169,24 +192,68 @@ def _reach(
     gain = level[:-1] - level[-1]
     low, high = point.copy(), point.copy()
     ends = [level[-1], level[-1]]
-    for j in range(len(domain.coordinates)):
+    lists, width = [], 0.0
+    for j, c in enumerate(domain.coordinates):
         mine = np.flatnonzero(where == j)
         worst, best = mine[np.argmin(gain[mine])], mine[np.argmax(gain[mine])]
+        if c.kind == "number":
+            width += float(gain[best] - gain[worst])
+        if c.kind == "number" or (c.kind == "integer" and mine.size == 2):
+            lists.append(gain[[worst]])
+        else:
+            lists.append(_distinct(gain[mine]))
+        if c.kind == "integer" and mine.size == 2 and c.high - c.low > 1:
+            # too many whole numbers to list: equal steps, where the column enters as it is
+            lists[-1] = np.linspace(gain[worst], gain[best], int(c.high - c.low) + 1)
         low[j], high[j] = value[worst], value[best]
         ends[0] += gain[worst]
         ends[1] += gain[best]
     reached = odds(np.stack([low, high]))
     if not np.allclose(reached, ends, rtol=1e-6, atol=1e-6):
         return None
-    return float(ends[0]), float(ends[1])
+    return _Reach(float(ends[0]), float(ends[1]), _sums(float(level[-1]), lists), width)
 
 
-def _inside(steps: Floats, reach: tuple[float, float] | None) -> float:
+def _distinct(values: Floats) -> Floats:
+    """Return sums in order, those that differ by rounding once."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, np.diff(ordered) > 1e-12)]
+
+
+def _sums(start: float, lists: list[Floats]) -> tuple[Floats, Floats] | None:
+    """Return the sums of one value of each list, as two lists to take one value of each from."""
+    halves = [np.array([start]), np.zeros(1)]
+    for values in sorted(lists, key=len):
+        shorter = int(halves[1].size < halves[0].size)
+        if halves[shorter].size * values.size > MOST_SUMS:
+            return None
+        halves[shorter] = _distinct(np.add.outer(halves[shorter], values).ravel())
+    return halves[0], halves[1]
+
+
+def _near(reach: _Reach, aim: float) -> list[float]:
+    """Return the attained log-odds next to an aim, from below and from above."""
+    assert reach.sums is not None
+    first, second = reach.sums
+    at = np.searchsorted(second, aim - first, side="right")
+    below, above = at > 0, at < second.size
+    out = []
+    if below.any():
+        out.append(min(aim, float((first[below] + second[at[below] - 1]).max()) + reach.width))
+    if above.any():
+        out.append(float((first[above] + second[at[above]]).min()))
+    return out
+
+
+def _inside(steps: Floats, reach: _Reach | None) -> tuple[float, bool]:
+    """Return the largest discrimination on the domain, and whether some row shows it."""
     if reach is None:
-        return float("nan")
+        return float("nan"), True
+    ends = (reach.low, reach.high)
     best = -np.inf
     for b in steps:
-        inner = float(np.clip(-b / 2, *reach))
-        for eta in (inner, *reach):  # for b < 0 the ends are the mildest
+        # it grows towards -b / 2 from both sides; for b < 0 the ends are the mildest
+        inner = [float(np.clip(-b / 2, *ends))] if reach.sums is None else _near(reach, -b / 2)
+        for eta in (*inner, *ends):
             best = max(best, float(expit(eta + b) - expit(eta)))
-    return best
+    return best, reach.sums is not None

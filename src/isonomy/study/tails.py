@@ -17,7 +17,7 @@ from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.ecd_fair import location
 from isonomy.study.spec import Method
 from isonomy.study.workbench import Outputs, Workbench
-from isonomy.tails import cv_test, diagnose, fit_gpd
+from isonomy.tails import cv_test, diagnose
 
 Floats = NDArray[np.float64]
 
@@ -57,9 +57,8 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         ``tail_distinct``, the number of different values among the 50 largest, and
         ``tail_threshold``, the next one; ``gev_location``, ``gev_scale``, ``gev_shape`` and
         ``gev_error`` (1.96 standard errors of the location) of the published law; ``gpd_scale`` and
-        ``gpd_shape`` of the peaks over a threshold, under the bound of 1; ``gpd_low`` and
-        ``gpd_high``, the 95 % limits of the shape without that bound (under it every tail ends,
-        whatever the data say); ``level_500`` to ``level_2000``, ``tail_horizon`` (the queries that levels may
+        ``gpd_shape`` of the peaks over a threshold; ``gpd_low`` and ``gpd_high``, the 95 % limits of
+        the shape; ``level_500`` to ``level_2000``, cut off at 1; ``tail_horizon`` (the queries that levels may
         be read for, by the rule of :func:`isonomy.tails.diagnose`); ``cv_raw`` and ``cv_residual``, 1 where the
         coefficients of variation pass the published test and the corrected one. Where no law can be
         fitted its scale and shape are undefined; for the location see
@@ -91,8 +90,7 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         out |= {"gev_scale": float(law.scale), "gev_shape": float(law.shape)}
         out["gev_error"] = 1.96 * float(law.se[0])
     if peaks is not None:
-        unbounded = fit_gpd(peaks.sample, threshold=peaks.threshold, n=peaks.n)
-        low, high = unbounded.interval("shape")
+        low, high = peaks.interval("shape")
         out |= {"gpd_scale": float(peaks.scale), "gpd_shape": float(peaks.shape)}
         out |= {"gpd_low": float(low), "gpd_high": float(high)}
         out["tail_horizon"] = float(diagnose(peaks, resamples=RESAMPLES).horizon)

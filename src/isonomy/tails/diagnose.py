@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
@@ -105,10 +105,9 @@ def refitted(fit: TailFit, *, resamples: int, rng: np.random.Generator) -> tuple
         raise InputError(f"There is no fit to check: {fit.degenerate}.")
     flat = fit.flat()
     theta = flat.theta[0] * np.array([fit.family == "gev", 1.0, 1.0])
-    room = None if flat.room is None else float(flat.room[0])
     drawn = [
         law_cdf(fit.family, np.sort(sample, axis=1), *(part[:, None] for part in found.T))
-        for sample, found in redraw(fit.family, theta, fit.k, resamples, rng, room=room)
+        for sample, found in redraw(fit.family, theta, fit.k, resamples, rng)
     ]
     return law_cdf(fit.family, np.sort(fit.sample), *theta), np.concatenate(drawn)
 
@@ -148,14 +147,13 @@ def goodness(fit: TailFit, *, resamples: int = 499, random_state: int | None = 0
     statistic, p_value = anderson_darling_p(own, drawn)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
     expected = (np.arange(1, size + 1) - 0.5) / size
-    # the common envelope of the upper half: the pointwise one widened, in ranks, until 95 % of
-    # the draws stay inside it everywhere
-    half = np.arange(size // 2, size)
-    ranks = np.argsort(np.argsort(drawn[:, half], axis=0), axis=0) + 1
-    extreme = np.minimum(ranks, resamples + 1 - ranks).min(axis=1)
-    depth = max(int(np.quantile(extreme, 0.05)), 1)
-    ordered = np.sort(drawn, axis=0)
-    low_all, high_all = ordered[depth - 1], ordered[resamples - depth]
+    # the common envelope of the upper half: as many standard deviations around the mean, in normal
+    # quantiles, as the furthest value of each draw stays within in 95 % of them
+    scores = ndtri(np.clip(drawn, 1e-300, 1.0 - 1e-16))
+    centre, spread = scores.mean(axis=0), scores.std(axis=0, ddof=1)
+    furthest = (np.abs(scores - centre) / spread)[:, size // 2 :].max(axis=1)
+    reach_of = float(np.quantile(furthest, 0.95, method="higher"))
+    low_all, high_all = ndtr(centre - reach_of * spread), ndtr(centre + reach_of * spread)
     outside = (own < low_all) | (own > high_all)
     outside[: size // 2] = False
     reach = int(outside.argmax()) if outside.any() else size
@@ -207,8 +205,7 @@ class NestedTest(NamedTuple):
 def nested_test(fit: TailFit) -> NestedTest:
     """Test whether the shape of a fitted tail is 0.
 
-    Both laws are fitted by maximum likelihood, whatever estimator the fit used, and without the
-    bound of its support: a law of shape 0 has no end, and would not be nested in one that must.
+    Both laws are fitted by maximum likelihood, whatever estimator the fit used.
 
     Examples
     --------
@@ -234,7 +231,7 @@ def nested_test(fit: TailFit) -> NestedTest:
             simple[good] = size * (np.log(scale[good]) + 1.0)
             unit = scale[good][:, None]
             a, b = (np.ravel(part)[good] for part in (fit.scale, fit.shape))
-            free = Shape(y / unit, a / unit[:, 0], b, np.full(a.shape, np.inf))
+            free = Shape(y / unit, a / unit[:, 0], b)
             _, _, q[good] = free.third(np.zeros(a.shape), np.arange(a.size))
     statistic = np.where(good, np.maximum(2.0 * (simple - nll), 0.0), np.nan)
     root = np.sqrt(statistic)
@@ -253,7 +250,7 @@ def _by_likelihood(fit: TailFit) -> TailFit:
     if fit.family == "gev":
         return fit_gev(fit.sample) if np.any(np.ravel(fit.method) == "moments") else fit
     other = np.ravel(fit.converged) & (np.ravel(fit.method) != "ml")
-    if fit.upper is None and not other.any():
+    if not other.any():
         return fit
     return fit_gpd(fit.sample, threshold=fit.threshold, n=fit.n)
 
@@ -270,7 +267,7 @@ class Diagnosis(Result):
     evidence : str
         The sentence behind the type.
     shape : Interval
-        Its profile interval; the bound of the support, where there is one, is respected.
+        Its profile interval.
     endpoint : Interval
         Where the tail ends, infinite where that cannot be excluded.
     exponential_p : float
@@ -380,7 +377,8 @@ def diagnose(
     """
     if fit.batch:
         raise InputError(f"One fit must be given; got a batch of {fit.batch}.")
-    _, counts = np.unique(fit.sample, return_counts=True)
+    seen = fit.sample if fit.values is None else np.sort(fit.values)[-fit.k :]
+    _, counts = np.unique(seen, return_counts=True)
     distinct, ties = counts.size, int(counts[counts > 1].sum())
     nothing = Interval(float("nan"), float("nan"))
     if fit.degenerate:
@@ -403,23 +401,15 @@ def diagnose(
     endpoint = fit.interval(
         "endpoint", confidence=confidence, method=ends, random_state=random_state
     )
-    kind, evidence = _kind(fit, shape, confidence, random_state)
+    kind, evidence = _kind(fit, shape, confidence)
     check = goodness(fit, resamples=resamples, random_state=random_state)
     horizon, reason = _horizon(fit, check)
     p = float(nested_test(fit).p_value)
     return Diagnosis(kind, evidence, shape, endpoint, p, check, horizon, reason, distinct, ties)
 
 
-def _kind(
-    fit: TailFit, shape: Interval, confidence: float, random_state: int | None
-) -> tuple[str, str]:
-    after = ""
-    if fit.upper is not None and fit.family == "gpd":
-        # under a bound every tail ends; what the data say by themselves is the question
-        bound = fit.upper
-        fit = fit_gpd(fit.sample, threshold=fit.threshold, n=fit.n)
-        shape = fit.interval("shape", confidence=confidence, random_state=random_state)
-        after = f" (without its bound; that ends it at {bound:g} at the latest)"
+def _kind(fit: TailFit, shape: Interval, confidence: float) -> tuple[str, str]:
+    after = "" if fit.upper is None else f" (without its bound, {fit.upper:g})"
     estimate = (
         f"shape {fit.shape:.2f}, {confidence:.0%} interval {shape.low:.2f} to {shape.high:.2f}"
     )

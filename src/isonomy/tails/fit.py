@@ -47,9 +47,12 @@ class TailFit(Result):
     k, n : int
         Exceedances and observations; their ratio is the chance that a query exceeds the threshold.
     upper : float or None
-        The bound of the support that the tail had to respect.
+        The bound at which levels and endpoints are cut off.
     degenerate : str or array
         Why there is no fit; empty where there is one.
+    step : float or array
+        The step in which tied values come, within half of which they were spread before the fit;
+        0 where they were not.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class TailFit(Result):
     upper: float | None = None
     degenerate: Any = ""
     values: Floats | None = field(default=None)
+    step: Any = 0.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -384,6 +388,42 @@ def _degeneracy(sample: Floats, *, offset: Floats | float = 0.0) -> NDArray[np.s
     return np.array(reasons)
 
 
+TIED = 0.1
+"""From this share of tied values on a tail is taken to come in steps (ours)."""
+
+
+def _spread_ties(
+    x: Floats, k: int, tail: NDArray[np.bool_], upper: float | None, random_state: int | None
+) -> tuple[Floats, Floats]:
+    """Spread the values of samples that come in steps, where they have a ``tail``, within half a step.
+
+    The step is the gap between neighbouring values in the tail, the lower quartile of the gaps: in
+    its thin part steps are left out. Every sample, in order, gets the same draws, so that it is
+    spread alike by itself and in a batch, however its values are ordered.
+
+    Returns
+    -------
+    tuple
+        The samples (those without steps as they came) and the step of each, 0 where there is none.
+    """
+    rows, n = x.shape
+    step = np.zeros(rows)
+    top = np.sort(np.partition(x, n - k - 1, axis=1)[:, n - k - 1 :], axis=1)
+    # scores that differ by rounding are the same
+    same = np.diff(top, axis=1) <= 1e-9 * np.maximum(np.abs(top[:, 1:]), 1e-3)
+    tied = np.pad(same, ((0, 0), (1, 0))) | np.pad(same, ((0, 0), (0, 1)))
+    stepped = np.flatnonzero(tail & (tied.mean(axis=1) >= TIED))
+    out = x.copy() if stepped.size else x
+    for row in stepped:
+        gaps = np.diff(top[row])[~same[row]]
+        step[row] = np.quantile(gaps, 0.25, method="lower")
+        shift = np.random.default_rng(random_state).random(n) - 0.5
+        out[row] = np.sort(x[row]) + step[row] * shift
+        if upper is not None:
+            out[row] = np.minimum(out[row], upper)
+    return out, step
+
+
 def _fit(family: str, x: Floats, method: str, offset: Floats, **settings: Any) -> TailFit:
     """Fit every sample that is a tail; ``offset`` is what the values were taken from."""
     known = ("auto", "ml", "moments", "zhang_stephens")[: 4 if family == "gpd" else 3]
@@ -391,15 +431,13 @@ def _fit(family: str, x: Floats, method: str, offset: Floats, **settings: Any) -
         raise unknown_name("estimator of a tail", method, known)
     batch, size = x.shape[:-1], x.shape[-1]
     sample = x.reshape(-1, size)
-    rows, upper = sample.shape[0], settings["upper"]
-    room = upper - offset if upper is not None and family == "gpd" else None
+    rows = sample.shape[0]
     reason = _degeneracy(sample, offset=offset)
     fine = reason == ""
     theta, nll = np.full((rows, 3), np.nan), np.full(rows, np.nan)
     done, name = np.zeros(rows, dtype=bool), np.full(rows, method, dtype="<U14")
     if fine.any():
-        near = None if room is None else room[fine]
-        theta[fine], mean, done[fine], name[fine] = estimate(family, sample[fine], method, near)
+        theta[fine], mean, done[fine], name[fine] = estimate(family, sample[fine], method)
         nll[fine] = mean * size
     regular = done & (name == "ml")
     first = 0 if family == "gev" else 1
@@ -408,12 +446,6 @@ def _fit(family: str, x: Floats, method: str, offset: Floats, **settings: Any) -
         cover = covariance(family, theta[regular], sample[regular])
         se[regular] = np.sqrt(np.diagonal(cover, axis1=1, axis2=2))
     se[:, 1 - first] *= theta[:, 1]
-    if room is not None:
-        # a tail held at the bound has one free parameter, an exponential mean
-        with np.errstate(divide="ignore", invalid="ignore"):
-            at_bound = np.isclose(-theta[:, 1] / theta[:, 2], room, rtol=1e-9)
-        at_bound &= regular & (theta[:, 2] > -0.5)
-        se[at_bound] = np.abs(theta[at_bound, 1:]) / np.sqrt(size)
     if family == "gpd":
         theta[:, 0] = offset
     location, scale, shape = (_plain(part.reshape(batch)) for part in theta.T)
@@ -459,8 +491,9 @@ def fit_gpd(
         How many observations the excesses were taken from; as many as there are excesses unless
         said.
     upper : float, optional
-        A bound that no observation can pass, such as 1 for a difference of probabilities: the
-        tail must end there or before. Only for maximum likelihood.
+        A bound that no observation can pass, such as 1 for a difference of probabilities. Levels,
+        endpoints and their limits are cut off there; the law itself is fitted without it, since
+        a law that must end there understates a tail that is heavy below it.
 
     Examples
     --------
@@ -527,6 +560,7 @@ def peaks_over_threshold(
     method: str = "auto",
     upper: float | None = None,
     protocol: str = "corrected",
+    random_state: int | None = 0,
 ) -> TailFit:
     """Fit the tail of a sample above a high threshold.
 
@@ -547,6 +581,10 @@ def peaks_over_threshold(
         peaks over a threshold. ``as_published`` fits the generalised extreme value law to the k
         largest values themselves, the best supported reading of Monjezi et al. (2025): its
         shape comes out about 0.45 too high.
+    random_state : int, optional
+        Of the spreading of ties. Where a tenth or more of the tail is tied (a forest's scores,
+        rounded values), values are spread evenly within half a step before the fit: a continuous
+        law fitted to steps has intervals that are too short.
 
     Examples
     --------
@@ -588,5 +626,15 @@ def peaks_over_threshold(
     if protocol == "as_published":
         fit = fit_gev(top, method="auto" if method == "zhang_stephens" else method, upper=upper)
         return replace(fit, threshold=_plain(tau), n=n, values=x)
-    fit = fit_gpd(top - np.asarray(tau)[..., None], method=method, threshold=tau, n=n, upper=upper)
-    return replace(fit, values=x)
+    size = top.shape[-1]
+    excesses = top - np.asarray(tau)[..., None]
+    tail = _degeneracy(excesses.reshape(-1, size)) == ""
+    moved, step = _spread_ties(x.reshape(-1, n), size, tail, upper, random_state)
+    if step.any():
+        ordered = np.partition(moved, n - size - 1, axis=-1).reshape(x.shape)
+        top = ordered[..., n - size :]
+        if threshold is None:
+            tau = ordered[..., n - size - 1]
+        excesses = np.maximum(top - np.asarray(tau)[..., None], 0.0)
+    fit = fit_gpd(excesses, method=method, threshold=tau, n=n, upper=upper)
+    return replace(fit, values=x, step=_plain(step.reshape(x.shape[:-1])))

@@ -82,21 +82,13 @@ class Flat:
         """The chance that an observation exceeds the threshold."""
         return self.k / self.n
 
-    @property
-    def room(self) -> Floats | None:
-        """How far the support of a ``gpd`` reaches above the threshold."""
-        if self.upper is None or self.family == "gev":
-            return None
-        return np.asarray(self.upper - self.theta[:, 0])
-
     def maximized(self) -> "Flat":
         """Return the likelihood's maximum, which limits belong to, whatever estimator was used."""
         rows = np.flatnonzero(self.fitted & self.regular & ~self.by_likelihood)
         if not rows.size:
             return self
         theta, nll, regular = self.theta.copy(), self.nll.copy(), self.regular.copy()
-        room = None if self.room is None else self.room[rows]
-        estimate, mean, regular[rows] = solve(self.family, self.sample[rows], room)
+        estimate, mean, regular[rows] = solve(self.family, self.sample[rows])
         theta[rows, 1:] = estimate[:, 1:]
         if self.family == "gev":
             theta[rows, 0] = estimate[:, 0]
@@ -158,13 +150,14 @@ class Limits:
         for row in np.flatnonzero(self.flat.fitted):
             drawn = self._draws(int(row), self.resamples)
             ends[:, row] = percentile_interval(drawn, confidence=confidence)
-        return Interval(*(self._capped(end) for end in ends))
+        return Interval(self._capped(ends[0], -1), self._capped(ends[1], 1))
 
     def __call__(self, side: int, z: float) -> Floats:
         """Return the limit on one side (1 above, -1 below) at a normal quantile.
 
-        Fits without a likelihood maximum take a parametric bootstrap of their own; degenerate ones
-        have none (NaN).
+        Fits without a likelihood maximum take a parametric bootstrap of their own and, so that
+        they claim no end that the values do not show, the likelihood of shapes from -1 on;
+        degenerate ones have none (NaN).
         """
         flat = self.flat
         if self.near:
@@ -172,7 +165,7 @@ class Limits:
         out = np.full(len(flat.nll), np.nan)
         if self.method == "delta":
             centre, se = self._delta()
-            return self._capped(np.where(flat.fitted, centre + side * z * se, np.nan))
+            return self._capped(np.where(flat.fitted, centre + side * z * se, np.nan), side)
         mean, spread = self.moments
         target = np.maximum(z * spread - side * mean, 1e-3)
         regular = np.flatnonzero(flat.fitted & flat.regular)
@@ -182,21 +175,33 @@ class Limits:
             problem, back = (self._gev if flat.family == "gev" else self._gpd)(rows)
             corrected = self.method == "profile" and flat.family == "gpd"
             out[rows] = back(problem.limit(target[rows], side, corrected=corrected))
-        for row in np.flatnonzero(flat.fitted & ~flat.regular):
+        edge = np.flatnonzero(flat.fitted & ~flat.regular)
+        for row in edge:
             out[row] = self._irregular(int(row), side, z)
-        return self._capped(out)
+        if edge.size and flat.family == "gpd" and self.what != "scale":
+            held = self._held_limit(edge, side, z)
+            out[edge] = (
+                held if self.what == "shape" else np.fmax(side * out[edge], side * held) * side
+            )
+        return self._capped(out, side)
 
-    def _capped(self, ends: Floats) -> Floats:
-        if self.what in ("return_level", "endpoint") and self.flat.upper is not None:
-            return np.minimum(ends, self.flat.upper)
-        return ends
+    def _capped(self, ends: Floats, side: int) -> Floats:
+        """Cut limits off at the bound; a lower limit there falls back to the largest value."""
+        flat = self.flat
+        if self.what not in ("return_level", "endpoint") or flat.upper is None:
+            return ends
+        if side < 0:
+            largest = flat.sample.max(axis=1) + (flat.theta[:, 0] if flat.family == "gpd" else 0.0)
+            ends = np.where(ends >= flat.upper, np.minimum(largest, flat.upper), ends)
+        return np.minimum(ends, flat.upper)
 
-    def _gpd(self, rows: Rows) -> tuple[Problem, Callable[[Floats], Floats]]:
+    def _gpd(
+        self, rows: Rows, flat: Flat | None = None
+    ) -> tuple[Problem, Callable[[Floats], Floats]]:
         """Set up peaks over a threshold, and the way back from units of the mean excess."""
-        flat, what = self.flat, self.what
+        flat, what = flat or self.flat, self.what
         y, location = flat.sample[rows], flat.theta[rows, 0]
-        room = np.full(rows.size, np.inf) if flat.room is None else flat.room[rows]
-        problem, unit = self._scaled(y, flat.theta[rows, 1:], room, flat.nll[rows] / y.shape[1])
+        problem, unit = self._scaled(y, flat.theta[rows, 1:], flat.nll[rows] / y.shape[1])
 
         def back(x: Floats) -> Floats:
             if what == "shape":
@@ -208,34 +213,31 @@ class Limits:
 
         return problem, back
 
-    def _scaled(
-        self, y: Floats, theta: Floats, room: Floats, mean_nll: Floats
-    ) -> tuple[Problem, Floats]:
+    def _scaled(self, y: Floats, theta: Floats, mean_nll: Floats) -> tuple[Problem, Floats]:
         """Set up the quantity for excesses with their (scale, shape), in units of their mean."""
         unit = y.mean(axis=1)
-        y, scale, shape, far = y / unit[:, None], theta[:, 0] / unit, theta[:, 1], room / unit
+        y, scale, shape = y / unit[:, None], theta[:, 0] / unit, theta[:, 1]
         spread = np.full(scale.size, 1.0 / np.sqrt(y.shape[1]))
         endless = np.full(scale.size, np.inf)
-        bounded = np.isfinite(far)
         lowest, highest = -endless, endless
         profile: Profile
         if self.what == "shape":
             profile, centre, guess = (
-                Shape(y, scale, shape, far),
+                Shape(y, scale, shape),
                 shape,
                 spread * (1 + np.abs(shape)),
             )
-            lowest, highest = -np.ones_like(far), np.where(bounded, 0.0, np.inf)
+            lowest = -np.ones_like(scale)
         elif self.what == "scale":
-            profile, centre, guess = Scale(y, scale, shape, far), np.log(scale), 1.4 * spread
+            profile, centre, guess = Scale(y, scale, shape), np.log(scale), 1.4 * spread
         elif self.what == "endpoint":
             # theta = shape / scale: the larger, the later the end
-            profile, centre, guess = End(y, scale, shape, far), shape / scale, spread
-            lowest, highest = -1.0 / y.max(axis=1), np.where(bounded, -1.0 / far, np.inf)
+            profile, centre, guess = End(y, scale, shape), shape / scale, spread
+            lowest = -1.0 / y.max(axis=1)
         else:
-            profile = Level(y, scale, shape, far, log_rate=self.log_rate, n=self.flat.n)
+            profile = Level(y, scale, shape, log_rate=self.log_rate, n=self.flat.n)
             centre = np.log(scale * growth(shape, np.array(self.log_rate))[0])
-            guess, highest = spread * (1.0 + 0.3 * self.log_rate), np.log(far)
+            guess = spread * (1.0 + 0.3 * self.log_rate)
         best = mean_nll - np.log(unit)
         return Problem(profile, centre, best, y.shape[1], guess, lowest, highest), unit
 
@@ -289,9 +291,8 @@ class Limits:
             rng = np.random.default_rng(self.random_state)
             _, scale, shape = flat.theta[row]
             y = gpd_quantile(rng.random((resamples, size)), scale, shape)
-            room = np.full(resamples, np.inf if flat.room is None else flat.room[row])
-            theta, nll, done = solve("gpd", y, None if flat.room is None else room)
-            problem, unit = self._scaled(y, theta[:, 1:], room, nll)
+            theta, nll, done = solve("gpd", y)
+            problem, unit = self._scaled(y, theta[:, 1:], nll)
             if self.what == "shape":
                 truth = np.full(resamples, shape)
             elif self.what == "scale":
@@ -345,6 +346,23 @@ class Limits:
         # the error of the estimate turned around
         return float(2.0 * own - np.nanquantile(drawn, ndtr(-side * z)))
 
+    def _held_limit(self, rows: Rows, side: int, z: float) -> Floats:
+        """Return limits from the likelihood of shapes from -1 on, where it has its largest value at -1.
+
+        There the law is uniform up to the largest excess.
+        """
+        flat = self.flat
+        top = flat.sample[rows].max(axis=1)
+        theta = np.stack([flat.theta[rows, 0], top, np.full(rows.size, -1.0)], axis=-1)
+        edge = replace(
+            flat,
+            sample=flat.sample[rows],
+            theta=theta,
+            nll=np.log(top) * flat.sample.shape[1],
+        )
+        problem, back = self._gpd(np.arange(rows.size), edge)
+        return back(problem.limit(np.full(rows.size, z), side, corrected=False))
+
     def _abrupt_limit(self, row: int, side: int, z: float) -> float:
         """Return a limit of a tail that ends abruptly.
 
@@ -356,7 +374,7 @@ class Limits:
         rng = np.random.default_rng(self.random_state)
         y, (location, scale, shape) = self.flat.sample[row], self.flat.theta[row]
         if self.what == "endpoint" and shape >= 0:
-            return float("inf")
+            return float("inf") if side > 0 else float(location + y.max())
         size, resamples = y.size, 1999
         lower = size - 1 - max(int(np.sqrt(size)), 1)
         drawn = gpd_quantile(rng.random((resamples, size)), scale, shape)
@@ -414,7 +432,6 @@ class Limits:
             resamples,
             rng,
             by_likelihood=bool(flat.regular[row]),
-            room=None if flat.room is None else float(flat.room[row]),
         )
         location, scale, shape = np.concatenate([theta for _, theta in portions]).T
         if self.what in ("location", "scale", "shape"):

@@ -22,15 +22,11 @@ class _Gpd:
         In units of their mean.
     scale, shape : array of (samples,)
         The maximum-likelihood estimate.
-    far : array of (samples,)
-        How far the support reaches; infinite where it is not bounded.
     """
 
-    def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
-        self.y, self.top, self.far = y, y.max(axis=1), far
+    def __init__(self, y: Floats, scale: Floats, shape: Floats) -> None:
+        self.y, self.top = y, y.max(axis=1)
         self.scale, self.shape = scale, shape
-        self.bounded = np.isfinite(far)
-        self.ceiling = np.where(self.bounded, -1.0 / far, np.inf)
         self.ready = False
         # where the last evaluation was: scale, shape, how both move with the nuisance parameter
         # and the curvature in it
@@ -52,9 +48,6 @@ class _Gpd:
         self.phi, self.jacobian = self.canonical(self.scale, self.shape, np.arange(self.y.shape[0]))
         at = np.stack([np.log(self.scale), self.shape], axis=-1)
         self.information = gpd_value(at, self.y).hessian
-        # a tail held at the bound of its support is no interior maximum: no correction there
-        self.interior = self.shape / self.scale < self.ceiling * (1.0 + 1e-9)
-        self.interior |= ~self.bounded
         self.ready = True
 
     def canonical(self, scale: Floats, shape: Floats, rows: Rows) -> tuple[Floats, Floats]:
@@ -92,7 +85,7 @@ class _Gpd:
             turn = np.einsum("bij,bj->bi", jacobian, along)
             gap = self.phi[rows] - phi
             q = self.size(gap, turn, jacobian, bend, rows)
-        return value, slope, np.where(self.interior[rows], q, np.nan)
+        return value, slope, q
 
     def size(self, gap: Floats, turn: Floats, jacobian: Floats, bend: Floats, rows: Rows) -> Floats:
         """Return |q| where the nuisance parameter moves the canonical one along a direction."""
@@ -105,8 +98,8 @@ class _Gpd:
 class Shape(_Gpd):
     """The profile of the shape: the best scale solves a monotone equation."""
 
-    def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
-        super().__init__(y, scale, shape, far)
+    def __init__(self, y: Floats, scale: Floats, shape: Floats) -> None:
+        super().__init__(y, scale, shape)
         self.warm = np.log(scale)
 
     def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
@@ -114,9 +107,7 @@ class Shape(_Gpd):
         log_top = np.log(self.top[rows])
         short = np.log(np.maximum(-x, 1e-300))
         low = np.maximum(log_top - 40.0, np.where(x < 0, short + log_top + 1e-12, -np.inf))
-        with np.errstate(invalid="ignore"):
-            high = np.where(self.bounded[rows], short + np.log(self.far[rows]), log_top + 5.0)
-        high = np.maximum(high, low)
+        high = np.maximum(log_top + 5.0, low)
 
         def score(s: Floats, which: Rows) -> tuple[Floats, Floats]:
             shape = x[which]
@@ -142,16 +133,15 @@ class Shape(_Gpd):
 class Scale(_Gpd):
     """The profile of the logarithm of the scale."""
 
-    def __init__(self, y: Floats, scale: Floats, shape: Floats, far: Floats) -> None:
-        super().__init__(y, scale, shape, far)
+    def __init__(self, y: Floats, scale: Floats, shape: Floats) -> None:
+        super().__init__(y, scale, shape)
         self.warm = shape.copy()
 
     def __call__(self, x: Floats, rows: Rows) -> tuple[Floats, Floats]:
         """Return the profile and its slope."""
         sigma = np.exp(x)
         low = np.maximum(-1.0, -sigma / self.top[rows] * (1.0 - 1e-12))
-        high = np.where(self.bounded[rows], sigma * self.ceiling[rows], 20.0)
-        high = np.maximum(high, low)
+        high = np.maximum(20.0, low)
 
         def score(xi: Floats, which: Rows) -> tuple[Floats, Floats]:
             at = sigma[which]
@@ -180,7 +170,12 @@ class End(_Gpd):
         # at the best scale, b, the second derivative in its logarithm is b / scale = 1
         self.keep(rows, b, shape, 1.0, shape, 1.0)
         value = np.log(b) + shape + 1.0
-        return np.where(shape > -1.0, value, np.inf), db / b + b + x * db
+        # where the likelihood is largest at shape -1, that law up to any later end is allowed too
+        held = (shape <= -1.0) & (self.shape[rows] <= -1.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            uniform = np.log(-1.0 / x)
+            slope = np.where(held, -1.0 / x, db / b + b + x * db)
+        return np.where(shape > -1.0, value, np.where(held, uniform, np.inf)), slope
 
 
 class Level(_Gpd):
@@ -205,12 +200,11 @@ class Level(_Gpd):
         y: Floats,
         scale: Floats,
         shape: Floats,
-        far: Floats,
         *,
         log_rate: float,
         n: int,
     ) -> None:
-        super().__init__(y, scale, shape, far)
+        super().__init__(y, scale, shape)
         self.warm = shape / scale
         self.log_rate, self.known = log_rate, n == y.shape[1]
         self.others = n / y.shape[1] - 1.0
@@ -264,7 +258,7 @@ class Level(_Gpd):
         low = np.maximum(
             -(1.0 - 1e-12) / np.maximum(self.top[rows], r), np.expm1(-self.log_rate) / r
         )
-        high = np.maximum(np.where(self.bounded[rows], self.ceiling[rows], 1e12), low)
+        high = np.maximum(1e12, low)
 
         def score(theta: Floats, which: Rows) -> tuple[Floats, Floats]:
             _, first, second, *_ = self._pieces(r[which], theta, rows[which])

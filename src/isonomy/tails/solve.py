@@ -218,18 +218,15 @@ _SHORT = np.array([0.999, 0.98, 0.93, 0.85, 0.7, 0.5, 0.25])
 _HEAVY = np.array([0.02, 0.12, 0.3, 0.7, 1.6, 4.0, 12.0, 60.0, 1e3])
 
 
-def _start(y: Floats, ceiling: Floats) -> Floats:
+def _start(y: Floats) -> Floats:
     """Return the best point of Grimshaw's profile on a coarse grid, as (log scale, shape)."""
     mean, largest = y.mean(axis=1), y.max(axis=1)
     grid = np.concatenate([-_SHORT / largest[:, None], _HEAVY / mean[:, None]], axis=1)
-    grid = np.minimum(grid, ceiling[:, None])
     best, at, at_shape = np.full(y.shape[0], np.inf), grid[:, 0], np.zeros(y.shape[0])
     for column in range(grid.shape[1]):
         theta = grid[:, column]
-        # a largest value at the bound itself leaves no room below the ceiling: NaN is never better
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shape = np.log1p(theta[:, None] * y).mean(axis=1)
-            value = np.log(shape / theta) + shape
+        shape = np.log1p(theta[:, None] * y).mean(axis=1)
+        value = np.log(shape / theta) + shape
         better = (value < best) & (shape > -0.98)
         best, at = np.where(better, value, best), np.where(better, theta, at)
         at_shape = np.where(better, shape, at_shape)
@@ -244,7 +241,7 @@ Solved = tuple[Floats, Floats, NDArray[np.bool_]]
 """Estimates, the mean negative log-likelihood there, and whether it is a maximum."""
 
 
-def solve(family: str, sample: Floats, room: Floats | None = None) -> Solved:
+def solve(family: str, sample: Floats) -> Solved:
     """Fit each row by maximum likelihood.
 
     Parameters
@@ -252,13 +249,11 @@ def solve(family: str, sample: Floats, room: Floats | None = None) -> Solved:
     family : {"gpd", "gev"}
     sample : array of (samples, values)
         Excesses of a ``gpd`` are not negative.
-    room : array of (samples,), optional
-        How far the support of a ``gpd`` reaches above the threshold; the tail may not end beyond.
     """
-    return _solve_gev(sample) if family == "gev" else _solve_gpd(sample, room)
+    return _solve_gev(sample) if family == "gev" else _solve_gpd(sample)
 
 
-def _solve_gpd(y: Floats, room: Floats | None) -> Solved:
+def _solve_gpd(y: Floats) -> Solved:
     """Fit excesses.
 
     Grimshaw's profile gives the start, Newton's method in (log scale, shape) the rest. Shapes at or
@@ -268,29 +263,14 @@ def _solve_gpd(y: Floats, room: Floats | None) -> Solved:
     """
     unit = y.mean(axis=1)
     z = y / unit[:, None]
-    far = np.full(unit.shape, np.inf) if room is None else room / unit
-    ceiling = np.where(np.isfinite(far), -1.0 / far, np.inf)
     theta, value, done = minimize(
         lambda at, rows: gpd_value(at, z[rows] if rows.size < z.shape[0] else z),
-        _start(z, ceiling),
+        _start(z),
         hopeless=lambda at: at[:, 1] < -0.995,
     )
     scale, shape, nll = np.exp(theta[:, 0]), theta[:, 1], value.value
     done &= shape > -1.0 + 1e-6
-    over = done & np.isfinite(far) & (shape / scale > ceiling)
-    over |= ~done & np.isfinite(far) & (shape > -0.9)
-    if over.any():
-        # the best tail that ends exactly at the bound: one parameter, in closed form
-        with np.errstate(divide="ignore"):
-            bound_shape = np.log1p(-np.minimum(z[over] / far[over, None], 1.0)).mean(axis=1)
-        kept = bound_shape > -1.0
-        rows = np.flatnonzero(over)[kept]
-        shape[rows] = bound_shape[kept]
-        scale[rows] = -bound_shape[kept] * far[rows]
-        nll[rows] = np.log(scale[rows]) + shape[rows] + 1.0
-        done[rows] = True
-        done[np.flatnonzero(over)[~kept]] = False
-    edge = ~done & ((shape < -0.9) | ~np.isfinite(nll) | over)
+    edge = ~done & ((shape < -0.9) | ~np.isfinite(nll))
     top = z.max(axis=1)
     scale, shape = np.where(edge, top, scale), np.where(edge, -1.0, shape)
     nll = np.where(edge, np.log(top), nll)
@@ -368,7 +348,7 @@ _ESTIMATORS: dict[tuple[str, str], Callable[[Floats], Floats]] = {
 
 
 def estimate(
-    family: str, sample: Floats, method: str = "auto", room: Floats | None = None
+    family: str, sample: Floats, method: str = "auto"
 ) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.str_]]:
     """Fit each row; return also the estimator behind each.
 
@@ -377,7 +357,7 @@ def estimate(
     rows = sample.shape[0]
     other = method
     if method in ("auto", "ml"):
-        theta, value, done = solve(family, sample, room)
+        theta, value, done = solve(family, sample)
         other = "zhang_stephens" if family == "gpd" else "moments"
         which = np.where(done | (method == "ml"), "ml", other)
     else:
@@ -424,7 +404,6 @@ def redraw(
     rng: np.random.Generator,
     *,
     by_likelihood: bool = True,
-    room: float | None = None,
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield samples drawn from a fitted law, in portions, and their own estimates.
 
@@ -438,6 +417,5 @@ def redraw(
             yield drawn, _solve_gev(drawn)[0]
             continue
         drawn = law_quantile("gpd", uniform, 0.0, *theta[1:])
-        far = None if room is None else np.full(drawn.shape[0], room)
         method = "auto" if by_likelihood else "zhang_stephens"
-        yield drawn, estimate("gpd", drawn, method, far)[0]
+        yield drawn, estimate("gpd", drawn, method)[0]

@@ -361,7 +361,9 @@ def choose_threshold(
         rejects at ``alpha``; ``cv`` raises the threshold until the multiple-threshold test of the
         residual coefficient of variation has a p-value above 0.10.
     ks : array-like, optional
-        Candidates; unless given, 16 from 20 to a quarter of the values (2,000 at most).
+        Candidates; unless given, 16 from 20 to 50, or to twice the square root of the number of
+        values where that is more, and at most a quarter of the values. A goodness-of-fit test does
+        not see the curvature that a larger tail still has: intervals then miss above too often.
     alpha : float
         False discovery rate of ForwardStop.
     resamples, random_state
@@ -386,6 +388,9 @@ def choose_threshold(
     if rule not in ("forward_stop", "cv"):
         raise unknown_name("rule for a threshold", rule, ("forward_stop", "cv"))
     x = finite(values).ravel()
+    if ks is None:
+        most = min(max(50, int(2 * np.sqrt(x.size))), max(x.size // 4, min(FEWEST, x.size - 1)))
+        ks = np.geomspace(min(FEWEST, most), most, 16)
     candidates = _candidates(x.size, ks)[::-1]
     if rule == "cv":
         candidates = candidates[candidates > 16]

@@ -137,7 +137,7 @@ def test_a_chosen_threshold_whose_tail_is_degenerate(monkeypatch: pytest.MonkeyP
     chosen = SimpleNamespace(k=20)
     assert extremes(values, resamples=0).fit is not None  # 3 of 50 are no attained maximum ...
     module = sys.modules[extremes.__module__]  # the package gives the function under its name
-    monkeypatch.setattr(module, "choose_threshold", lambda x, upper: chosen)
+    monkeypatch.setattr(module, "choose_threshold", lambda x, random_state: chosen)
     found = extremes(values, k="auto", resamples=0)  # ... 3 of 20 are
     assert found.fit is None
     assert "attained by 3 of 20" in found.reason
