@@ -109,8 +109,8 @@ def test_an_abrupt_end_is_covered() -> None:
     assert 0.9 <= covers(found, level(2000, -2.0, 2.0)) <= 1.0
 
 
-def test_a_bound_that_holds_makes_intervals_careful() -> None:
-    # an endpoint of 1 under a bound of 1.1: a quarter of the fits touch it
+def test_intervals_cut_off_at_a_bound_cover() -> None:
+    # an endpoint of 1 under a bound of 1.1, at which many limits are cut off
     fit = fit_gpd(draw(50, -0.25, 2000, 10, scale=0.25), upper=1.1)
     assert 0.93 <= covers(fit.interval("shape"), -0.25) <= 0.99
     assert 0.93 <= covers(fit.interval("endpoint"), 1.0) <= 0.99

@@ -105,7 +105,10 @@ def _exact(g: "GroupReport", what: str) -> str:
     if g.exact is None:
         return "-"
     value = getattr(g.exact, what)
-    return "unknown" if value != value else _three(value)
+    if value != value:
+        return "unknown"
+    bound = what == "on_domain" and not g.exact.attained
+    return f"at most {_three(value)}" if bound else _three(value)
 
 
 def _people(report: "EcdReport", width: int) -> "Table":

@@ -42,7 +42,7 @@ class ExactMaximum:
         The same over rows that combine the observed values and ranges; NaN where unknown.
     attained : bool
         Whether some such row shows ``on_domain``. Where false, there are too many combinations to
-        look through, and it is a bound that no row of the domain passes.
+        look through, or a number does not enter evenly, and it is a bound that rows need not reach.
 
     Examples
     --------
@@ -171,10 +171,8 @@ def _reach(model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float
     point = domain.encode(base)[0]
     at, value = [], []
     for j, c in enumerate(domain.coordinates):
-        options: Any = [c.low, c.high]
-        if c.kind == "values":
-            options = np.arange(c.count, dtype=float)
-        elif c.kind == "integer" and c.high - c.low < WHOLE:
+        options = np.array([c.low, 0.5 * (c.low + c.high), c.high])
+        if c.kind == "values" or (c.high - c.low < WHOLE and c.kind == "integer"):
             options = np.arange(c.low, c.high + 1)
         at += [j] * len(options)
         value += list(options)
@@ -192,32 +190,33 @@ def _reach(model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float
     gain = level[:-1] - level[-1]
     low, high = point.copy(), point.copy()
     ends = [level[-1], level[-1]]
-    lists, width = [], 0.0
+    lists: list[Floats] = []
+    width, straight = 0.0, True
     for j, c in enumerate(domain.coordinates):
         mine = np.flatnonzero(where == j)
         worst, best = mine[np.argmin(gain[mine])], mine[np.argmax(gain[mine])]
-        if c.kind == "number":
-            width += float(gain[best] - gain[worst])
-        if c.kind == "number" or (c.kind == "integer" and mine.size == 2):
-            lists.append(gain[[worst]])
-        else:
+        if c.kind == "values" or (c.high - c.low < WHOLE and c.kind == "integer"):
             lists.append(_distinct(gain[mine]))
-        if c.kind == "integer" and mine.size == 2 and c.high - c.low > 1:
-            # too many whole numbers to list: equal steps, where the column enters as it is
-            lists[-1] = np.linspace(gain[worst], gain[best], int(c.high - c.low) + 1)
+        else:
+            # a column that enters as it is changes the log-odds evenly over its range
+            straight &= bool(np.isclose(gain[mine[1]], gain[mine].mean(), rtol=1e-6, atol=1e-6))
+            whole = int(c.high - c.low) + 1 if c.kind == "integer" else 1
+            width += 0.0 if c.kind == "integer" else float(gain[best] - gain[worst])
+            lists.append(np.linspace(gain[worst], gain[best], whole))
         low[j], high[j] = value[worst], value[best]
         ends[0] += gain[worst]
         ends[1] += gain[best]
     reached = odds(np.stack([low, high]))
     if not np.allclose(reached, ends, rtol=1e-6, atol=1e-6):
         return None
-    return _Reach(float(ends[0]), float(ends[1]), _sums(float(level[-1]), lists), width)
+    sums = _sums(float(level[-1]), lists) if straight else None
+    return _Reach(float(ends[0]), float(ends[1]), sums, width)
 
 
 def _distinct(values: Floats) -> Floats:
     """Return sums in order, those that differ by rounding once."""
     ordered = np.sort(values)
-    return ordered[np.append(True, np.diff(ordered) > 1e-12)]
+    return np.asarray(ordered[np.append(True, np.diff(ordered) > 1e-12)], dtype=np.float64)
 
 
 def _sums(start: float, lists: list[Floats]) -> tuple[Floats, Floats] | None:

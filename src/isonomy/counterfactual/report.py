@@ -162,6 +162,7 @@ class EcdReport:
             "attained": e.attained,
             "exact": NAN if g.exact is None else g.exact.anywhere,
             "exact_on_domain": NAN if g.exact is None else g.exact.on_domain,
+            "exact_on_domain_attained": None if g.exact is None else g.exact.attained,
             "searched": NAN if self.found is None else self.found.largest(g.group),
             "sentence": g.sentence,
         }

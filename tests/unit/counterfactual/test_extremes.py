@@ -117,6 +117,28 @@ def test_a_step_of_a_stump_gives_the_levels_observed() -> None:
     assert found.location.value == 0.3
 
 
+def test_few_values_without_a_likelihood_maximum_are_not_fitted() -> None:
+    short = 1.0 - 0.5 * np.linspace(0.0, 1.0, 80) ** 2  # shape -2: it ends abruptly
+    found = extremes(0.5 * short, resamples=99)
+    assert found.fit is None
+    assert "no maximum" in found.reason
+    assert all(np.isnan(level.high) for level in found.levels.values())  # nothing beyond is known
+    many = extremes(0.5 * (1.0 - 0.5 * np.linspace(0.0, 1.0, 400) ** 2), resamples=99)
+    assert many.fit is not None
+    assert not many.fit.converged
+
+
+def test_few_values_at_risk_have_no_interval() -> None:
+    found = conditional_value_at_risk(np.arange(99.0))
+    assert np.isnan([found.low, found.high]).all()
+    found = conditional_value_at_risk(np.arange(100.0))
+    assert found.low < found.value < found.high
+    assert found == conditional_value_at_risk(np.arange(100.0))
+    assert np.isnan(conditional_value_at_risk(np.arange(100.0), resamples=0).high)
+    same = conditional_value_at_risk(np.ones(200))
+    assert (same.low, same.value, same.high) == (1.0, 1.0, 1.0)
+
+
 def test_tail_size() -> None:
     assert tail_size(97) == 24  # half of the rows, as in the paper, is not a tail
     assert tail_size(25_700) == 52

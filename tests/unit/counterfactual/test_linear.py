@@ -97,3 +97,42 @@ def test_what_is_not_linear_is_found_out(people: pd.DataFrame, y: np.ndarray) ->
     assert exact_maximum(product, people, score_pairs(product, people, "race")) is None
     forest = make_pipeline(encode, RandomForestClassifier(5, random_state=0)).fit(people, y)
     assert exact_maximum(forest, people, score_pairs(forest, people, "race")) is None
+
+
+def test_categories_are_combined_not_bridged() -> None:
+    # the log-odds of categories leave gaps: nothing may be claimed inside them
+    grid = pd.MultiIndex.from_product(
+        [[0, 1], [0, 1], [0, 1, 2]], names=["sex", "job", "town"]
+    ).to_frame(index=False)
+    people = pd.concat([grid] * 5, ignore_index=True).astype({"job": object, "town": object})
+    encode = make_column_transformer(
+        (OneHotEncoder(categories=[[0, 1], [0, 1, 2]]), ["job", "town"]), remainder="passthrough"
+    )
+    model = make_pipeline(encode, LogisticRegression()).fit(people, people["sex"])
+    model[-1].coef_ = np.array([[0.0, 9.0, 0.0, 1.0, 2.5, 1.6]])
+    model[-1].intercept_ = np.array([-6.0])
+    pairs = score_pairs(model, people, "sex")
+    found = exact_maximum(model, people, pairs, domain=Domain(people, fixed=["sex"]))
+    assert found is not None
+    for g in (0, 1):  # every combination was observed
+        assert found[g].on_domain == pytest.approx(pairs.cd[pairs.codes == g].max(), abs=1e-12)
+        assert found[g].attained
+    assert found[0].on_domain < 0.8 * found[0].anywhere
+
+
+def test_too_many_combinations_are_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 2, (300, 9)).astype(float)
+    model = LogisticRegression().fit(X, rng.random(300) < expit(X.sum(axis=1) - 4))
+    pairs = score_pairs(model, X, X[:, 0], columns=[0])
+    domain = Domain(X, fixed=[0])
+    exact = exact_maximum(model, X, pairs, domain=domain)
+    monkeypatch.setattr("isonomy.counterfactual.linear.MOST_SUMS", 8)
+    bound = exact_maximum(model, X, pairs, domain=domain)
+    assert exact is not None
+    assert bound is not None
+    for g in (0, 1):
+        assert exact[g].attained
+        assert not bound[g].attained
+        assert pairs.cd[pairs.codes == g].max() <= exact[g].on_domain + 1e-12
+        assert exact[g].on_domain <= bound[g].on_domain + 1e-12

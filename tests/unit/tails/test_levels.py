@@ -262,7 +262,7 @@ def test_bounds_cut_intervals_off() -> None:
         assert (high <= 1.0).all()
         assert (low < high).all()
     low, high = fit.interval("shape")
-    assert (high <= 0.0).all()
+    assert (high > 0.0).any()  # the bound is none of the law's
     assert (low < high).all()
 
 
