@@ -49,9 +49,10 @@ def plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+# NA and null are not among them: they may be the code of a group, and files keep them as words.
 _UNKNOWN = frozenset(
     {
-        "", "?", "-", "n/a", "na", "nan", "null", "unknown", "(unknown)", "missing", "(missing)",
+        "", "?", "-", "n/a", "nan", "unknown", "(unknown)", "missing", "(missing)",
         "not known", "not stated", "not specified", "not reported", "not available",
         "not applicable", "undisclosed", "not disclosed", "prefer not to say", "declined",
         "refused", "unspecified",
@@ -64,8 +65,8 @@ def is_unknown(value: Any) -> bool:
 
     Examples
     --------
-    >>> is_unknown("Unknown "), is_unknown("(missing)"), is_unknown("Other")
-    (True, True, False)
+    >>> is_unknown("Unknown "), is_unknown("(missing)"), is_unknown("Other"), is_unknown("NA")
+    (True, True, False, False)
     """
     return is_missing(value) or (
         isinstance(value, str) and " ".join(value.casefold().split()) in _UNKNOWN

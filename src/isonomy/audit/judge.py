@@ -593,7 +593,7 @@ def _strays(attribute: str, part: Counts) -> list[str]:
     if small:
         out.append(
             f"Fewer than {FEWEST_ROWS} rows in {attribute}: {listed(small)}; listed, and not "
-            f"compared."
+            f"compared by themselves."
         )
     if len(part.attributes) == 1:
         out += [

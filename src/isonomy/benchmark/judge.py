@@ -6,6 +6,7 @@ A pure function of records. What is run, and where, is decided elsewhere; what i
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,8 @@ class Benchmark:
 
     def _repr_html_(self) -> str:
         advice = "".join(
-            f"<p><b>{headline(s)}</b></p><p>{' '.join(sentences(s))}</p>" for s in self.sections
+            f"<p><b>{escape(headline(s))}</b></p><p>{escape(' '.join(sentences(s)))}</p>"
+            for s in self.sections
         )
         return advice + self.frame().to_html(index=False, float_format="{:.4f}".format)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._groups import sort_key
+from isonomy._groups import is_unknown_group, sort_key
 from isonomy._validate import (
     MISSING,
     as_names,
@@ -308,7 +308,8 @@ class Counts(CellTensor):
     def by_privilege(self) -> Self:
         """Merge the groups into two: unprivileged first, privileged second.
 
-        Rows whose attribute is missing are not known to be either, so they are left out.
+        Rows whose attribute is missing or says that it is unknown are left out, unless the value
+        is declared privileged.
         """
         names = (("unprivileged",), ("privileged",))
         if self.groups == names and list(self.privileged.values()) == [names[1]]:
@@ -320,7 +321,7 @@ class Counts(CellTensor):
                 f"The privileged group of {listed(undeclared)} must be declared for a signed "
                 f"comparison: pass privileged={{{undeclared[0]!r}: ...}}, or compare='max_min'."
             )
-        known = np.array([MISSING not in g for g in self.groups])
+        known = mask | np.array([not is_unknown_group(g) for g in self.groups])
         if not (mask & known).any() or not (~mask & known).any():
             which = (
                 "privileged in all of" if not mask.any() else "known to be unprivileged in any of"

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -180,7 +181,7 @@ class Status:
 
     def _repr_html_(self) -> str:
         text = f"{self.trials_done:,} of {self.trials:,} trials of {self.study}"
-        return f"<p>{text}</p>{self.problems.to_html(index=False)}"
+        return f"<p>{escape(text)}</p>{self.problems.to_html(index=False)}"
 
 
 def study_of(store: Store) -> Study:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ class Tuning:
         return f"Tuning({self.mitigator.name}: {len(self.curve)} evaluated, chosen {self.chosen})"
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<p>{note}</p>" for note in self.notes)
+        words = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         table = self.curve.to_html(index=False, float_format="{:.4f}".format)
         return f"<p><b>{self.mitigator.name}</b>: chosen {self.chosen}</p>{words}{table}"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,7 +123,7 @@ class TradeOff:
         return f"TradeOff({word}{sure}{size})"
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{note}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"{self.frame().T.to_html(header=False)}{notes}"
 
 

@@ -374,3 +374,24 @@ def test_a_shard_may_lack_a_class_a_group_and_the_privileged(
         count(one)
     shards = count(one, classes=["bad", "good"]) + count(rest, classes=["bad", "good"])
     same(shards, count(predictions))
+
+
+def test_rows_of_unknown_group_are_neither_privileged_nor_unprivileged() -> None:
+    counts = Counts.from_labels(
+        [1, 0, 1, 0, 1, 1],
+        [1, 0, 0, 0, 1, 1],
+        sensitive_features={
+            "race": ["White", "White", "Black", "NA", "Unknown", "prefer not to say"]
+        },
+        privileged={"race": "White"},
+    )
+    merged = counts.by_privilege()
+    assert merged.n.sum(axis=(-1, -2)).tolist() == [
+        2.0,
+        2.0,
+    ]  # Black and NA, a group like any other
+    declared = Counts.from_labels(
+        [1, 0, 1], [1, 0, 0], sensitive_features={"race": ["Unknown", "Black", "Black"]},
+        privileged={"race": "Unknown"},
+    )  # fmt: skip
+    assert declared.by_privilege().n.sum(axis=(-1, -2)).tolist() == [2.0, 1.0]
