@@ -24,7 +24,7 @@ METHODS += ["reject_option", "equalized_odds"]
 OUT = Path("out/plot_benchmark")
 splits = []
 
-found = isonomy.benchmark(
+result = isonomy.benchmark(
     "synthetic(n=2000)",
     sensitive_features="group",
     methods=METHODS,
@@ -40,10 +40,10 @@ print(f"{splits[-1] - splits[0]} splits run now, {splits[0]} were done before")
 # Read: what to choose, regions with probabilities, the advantage over the baseline
 # ---------------------------------------------------------------------------------
 
-section = found.sections[0]
+section = result.sections[0]
 for sentence in sentences(section):
     print(sentence)
-table = found.frame()[["method", "word", "accuracy", "bias", "region", "worth", "advantage"]]
+table = result.frame()[["method", "word", "accuracy", "bias", "region", "worth", "advantage"]]
 print(table.round(3).to_string(index=False))
 
 # %%
@@ -51,5 +51,5 @@ print(table.round(3).to_string(index=False))
 # -------------------------------------------
 
 (OUT / "plane.svg").write_text(standalone(plane_of(section, section.judged)))
-(OUT / "report.html").write_text(benchmark_page(found))
+(OUT / "report.html").write_text(benchmark_page(result))
 print(f"Wrote {OUT / 'plane.svg'} and {OUT / 'report.html'}")

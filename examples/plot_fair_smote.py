@@ -87,13 +87,13 @@ for name, model in shelf.items():
     model.fit(X, y, sensitive_features=s)
     labels = model.predict(ready.X_test)
     row = {"": name, "accuracy": (labels == ready.y_test).mean()}
-    found = audit(
+    result = audit(
         ready.y_test,
         labels,
         sensitive_features=people,
         privileged={"sex": 1, "race": 1},
         metrics=["statistical_parity_difference", "equal_opportunity_difference"],
     )
-    row |= {f"{f.label} {f.attribute}": f.value for f in found.metrics if f.attribute}
+    row |= {f"{f.label} {f.attribute}": f.value for f in result.metrics if f.attribute}
     rows.append(row)
 print(pd.DataFrame(rows).to_string(index=False, float_format="{:.3f}".format))

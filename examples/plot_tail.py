@@ -71,11 +71,11 @@ print(reports["forest"].worst.iloc[:3, :9].to_string(index=False))
 # ---------------
 # A search from the worst rows upwards, within the observed values and ranges.
 
-found = seek_tail(
+result = seek_tail(
     fitted["forest"], X, attribute, pairs=reports["forest"].pairs, starts=5, queries=15_000
 )
-print(found.frame()[["group", "start_cd", "cd", "changes"]].head(3).to_string(index=False))
-reports["forest"] = reports["forest"].with_parts(found=found)
+print(result.frame()[["group", "start_cd", "cd", "changes"]].head(3).to_string(index=False))
+reports["forest"] = reports["forest"].with_parts(found=result)
 
 # %%
 # The drawings are plain SVG; the page contains them and the numbers.

@@ -3,7 +3,7 @@
 A package adds to the registries by naming a module in the entry-point group ``isonomy.plugins``;
 importing that module registers what it brings. Plug-ins are imported once, when a registry is
 listed or a name is not found, so that what comes with the lower rooms never waits for them. The
-papers of this package come in by the same door.
+papers of this package are found the same way.
 """
 
 import sys
@@ -130,8 +130,8 @@ def callable_room(name: str) -> None:
     --------
     >>> import isonomy
     >>> import isonomy.audit.judge
-    >>> found = isonomy.audit([1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=list("aabb"))
-    >>> type(found).__name__
+    >>> result = isonomy.audit([1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=list("aabb"))
+    >>> type(result).__name__
     'Audit'
     """
     sys.modules[name].__class__ = _CallableRoom

@@ -128,16 +128,16 @@ def match_values(wanted: Any, known: Sequence[Any], *, what: str) -> tuple[Any, 
     Text is compared as written and then as a number, so ``"1"`` from a command line finds 1.
     """
     several = isinstance(wanted, Collection) and not isinstance(wanted, str | bytes)
-    found: list[Any] = []
+    result: list[Any] = []
     for value in wanted if several else [wanted]:
         hits = [k for k in known if k is value or (type(k) is type(value) and k == value)]
         hits = hits or [k for k in known if _same(k, value)]
         if not hits:
             raise unknown_name(what, value, known)
-        found.extend(h for h in hits if h not in found)
-    if not found:
+        result.extend(h for h in hits if h not in result)
+    if not result:
         raise InputError(f"At least one {what} must be named; got none.")
-    return tuple(found)
+    return tuple(result)
 
 
 def _same(known: Any, wanted: Any) -> bool:

@@ -130,16 +130,16 @@ class LegacyLogisticRegression(LogisticRegression):  # type: ignore[misc]
             total = np.sum(weight * np.logaddexp(0.0, -margin)) + 0.5 * (coef @ coef)
             return float(total), np.append(X.T @ pull + coef, [pull.sum()] * len(intercept))
 
-        found = minimize(
+        result = minimize(
             loss,
             np.zeros(d + bool(self.fit_intercept)),
             jac=True,
             method="L-BFGS-B",
             options={"gtol": self.tol, "maxiter": self.max_iter},
         )
-        self.coef_ = found.x[None, :d]
-        self.intercept_ = found.x[d:] if self.fit_intercept else np.zeros(1)
-        self.n_iter_ = np.array([found.nit], dtype=np.int32)
+        self.coef_ = result.x[None, :d]
+        self.intercept_ = result.x[d:] if self.fit_intercept else np.zeros(1)
+        self.n_iter_ = np.array([result.nit], dtype=np.int32)
         return self
 
 

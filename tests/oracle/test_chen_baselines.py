@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from isonomy._arrays import Floats
 from isonomy.data import encode, make_splits
 from isonomy.metrics import Counts
 from isonomy.models import fit_model, make_model
 from isonomy.tradeoff import bias_of, mutation_values
-from isonomy.tradeoff.baseline import Floats
 from tests.registry import real
 
 MAJORITY = {"adult": 0, "compas": 1, "german": 1}  # y01: 1 is favourable, "no recidivism" included

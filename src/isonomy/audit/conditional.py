@@ -89,10 +89,10 @@ def _sides(
     if privileged:
         others = tuple(v for v in known if v not in privileged)
         return (others, tuple(privileged)) if others else None
-    found = evidence_of(metric.parts, part)
+    result = evidence_of(metric.parts, part)
     rates = {
         g[0]: s
-        for g, s, n in zip(part.groups, found.shares[0], found.rows[0], strict=True)
+        for g, s, n in zip(part.groups, result.shares[0], result.rows[0], strict=True)
         if g[0] in known and n >= 30
     }
     if len(rates) < 2:

@@ -158,17 +158,17 @@ def gap(
         counts, left_out = comparable(metric.parts, counts)
     value = float(metric.fn(counts, **{**metric.parameters, **known}))
     groups = counts.by_privilege() if how == "privileged" else counts
-    found = evidence_of(metric.parts, groups)
+    result = evidence_of(metric.parts, groups)
     if how == "privileged":
-        limits = pair_limits(found.of([0]), found.of([1]), accept, confidence)
+        limits = pair_limits(result.of([0]), result.of([1]), accept, confidence)
         low, high, pvalue = (float(x[0]) for x in (limits.low, limits.high, limits.pvalue))
     elif np.isnan(value):
         low = high = pvalue = np.nan
     else:
-        low, high, pvalue = range_limits(found, accept, confidence)
+        low, high, pvalue = range_limits(result, accept, confidence)
     assert metric.denominators is not None
     rows = int(metric.denominators(counts, compare=how))
-    facts = found.facts(accept)
+    facts = result.facts(accept)
     verdict, why = _verdict(value, low, high, accept, facts, metric, confidence)
     reason = metric.undefined(counts, **known) if verdict == "undefined" else None
     needed = _rows_needed(value, low, high, accept, facts, metric, verdict)
@@ -436,13 +436,13 @@ def group_rates(attribute: str, counts: Counts, confidence: float) -> list[Group
         pooled = partial_pooling(value, np.nan_to_num(effective), confidence=confidence)
         columns = (value, low, high, rows, np.nan_to_num(effective), *pooled)
         for group, *row in zip(counts.labels(), *(c.tolist() for c in columns), strict=True):
-            share, bottom, top, held, independent, *drawn_in = row
-            reason = f"no {rate.of}" if held == 0 else None
-            if 0 < held < FEWEST_ROWS:
-                reason = f"rests on {int(held)} rows, fewer than {FEWEST_ROWS}"
+            share, bottom, top, rows, independent, *drawn_in = row
+            reason = f"no {rate.of}" if rows == 0 else None
+            if 0 < rows < FEWEST_ROWS:
+                reason = f"rests on {int(rows)} rows, fewer than {FEWEST_ROWS}"
             out.append(
                 GroupRate(
-                    attribute, group, name, rate.label, share, bottom, top, int(held),
+                    attribute, group, name, rate.label, share, bottom, top, int(rows),
                     independent, reason, *drawn_in,
                 )
             )  # fmt: skip

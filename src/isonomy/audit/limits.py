@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.metrics import RATES, Counts
 from isonomy.metrics.metric import GapParts
 from isonomy.stats.proportions import jeffreys_limits, mover_difference, mover_ratio
@@ -24,7 +25,6 @@ from isonomy.stats.simultaneous import (
     smallest_ratio,
 )
 
-Floats = NDArray[np.float64]
 HIGHEST = 12.0
 """No multiplier is larger: the tail beyond it is no number a float can tell from zero."""
 
@@ -223,21 +223,21 @@ def _judged(
 # ---------------------------------------------------------------------- the farthest two of many
 
 
-def _range(found: Evidence, inner: float, outer: float) -> tuple[float, float]:
+def _range(result: Evidence, inner: float, outer: float) -> tuple[float, float]:
     """Return the interval of the largest gap (or smallest ratio) among all pairs of groups."""
-    parts = found.parts
+    parts = result.parts
     if parts.ratio:
         ends = [
             smallest_ratio(p[n > 0], n[n > 0], outer, inner)
-            for p, n in zip(found.shares, found.rows, strict=True)
+            for p, n in zip(result.shares, result.rows, strict=True)
         ]
         low, high = min(e[0] for e in ends), min(e[1] for e in ends)
         if parts.combine != "log":
             return low, high
         with np.errstate(divide="ignore"):
             return float(np.log(low)), float(np.log(high))
-    near = _extreme_pairs(found, inner, above=False)
-    far = _extreme_pairs(found, outer, above=True)
+    near = _extreme_pairs(result, inner, above=False)
+    far = _extreme_pairs(result, outer, above=True)
     tops = [float(np.max(gap + margin)) for gap, margin in far]
     bottoms = [float(np.max(gap - margin, initial=0.0)) for gap, margin in near]
     if parts.combine in {"only", "largest"}:
@@ -252,9 +252,11 @@ def _range(found: Evidence, inner: float, outer: float) -> tuple[float, float]:
     return low, float(sums_above.max()) / len(near)
 
 
-def _extreme_pairs(found: Evidence, critical: float, *, above: bool) -> list[tuple[Floats, Floats]]:
+def _extreme_pairs(
+    result: Evidence, critical: float, *, above: bool
+) -> list[tuple[Floats, Floats]]:
     out = []
-    for share, low, high in zip(*found.limits(critical), strict=True):
+    for share, low, high in zip(*result.limits(critical), strict=True):
         known = ~np.isnan(share)
         out.append(candidate_pairs(share[known], low[known], high[known], above=above))
     return out
@@ -269,19 +271,19 @@ def _leading(gap: Floats, margin: Floats) -> tuple[Floats, Floats]:
 
 
 def range_limits(
-    found: Evidence, accept: tuple[float, float] | None, confidence: float
+    result: Evidence, accept: tuple[float, float] | None, confidence: float
 ) -> tuple[float, float, float]:
     """Return low, high and p-value of the largest gap among all pairs of groups."""
-    parts, groups = found.parts, found.shares.shape[1]
+    parts, groups = result.parts, result.shares.shape[1]
     summed, families = parts.combine in {"mean", "mean_absolute"}, len(parts.rates)
     inner = range_critical(confidence, groups, families=families, summed=summed)
-    low, high = _range(found, inner, range_critical(confidence, 2))
+    low, high = _range(result, inner, range_critical(confidence, 2))
     pvalue = np.nan
     if accept is not None and (low > accept[1] or high < accept[0]):
         ends = inner, HIGHEST
         for _ in range(30):
             middle = (ends[0] + ends[1]) / 2
-            bottom, top = _range(found, middle, middle)
+            bottom, top = _range(result, middle, middle)
             out = top < accept[0] if parts.ratio else bottom > accept[1]
             ends = (middle, ends[1]) if out else (ends[0], middle)
         tail = range_tail(ends[0], groups, families=families, summed=summed)

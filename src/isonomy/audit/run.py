@@ -1,4 +1,4 @@
-"""The doors of an audit: arrays or counts."""
+"""Run an audit from arrays, counts or files."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -99,8 +99,8 @@ def audit(
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["F", "M"], 1000)
     >>> y = rng.integers(0, 2, 1000)
-    >>> found = audit(y, y, sensitive_features={"sex": sex}, privileged="M")
-    >>> found.metrics[0].name, found.metrics[0].value
+    >>> result = audit(y, y, sensitive_features={"sex": sex}, privileged="M")
+    >>> result.metrics[0].name, result.metrics[0].value
     ('accuracy', 1.0)
     """
     columns = attribute_columns(sensitive_features)

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._groups import sort_key
 from isonomy.errors import InputError
 from isonomy.metrics import JointCounts, get_metric
 from isonomy.store import Record
 from isonomy.tradeoff import Baseline, Frontier
 from isonomy.tradeoff.frontier import CONSTRAINT_OF
-from isonomy.tradeoff.mutation import map_cells
 from isonomy.tradeoff.verdict import measure
-
-Floats = NDArray[np.float64]
 
 ORIGINAL = "unmitigated"
 """The label of the original model's runs."""
@@ -37,7 +35,7 @@ class Case:
     def keep(self, repeats: Sequence[int]) -> "Case":
         """Return the case of some repeats, in the order given."""
         at = [self.repeats.index(r) for r in repeats]
-        joint = map_cells(self.joint, lambda cells: cells[at])
+        joint = self.joint.map_cells(lambda cells: cells[at])
         return Case(
             self.method, joint, tuple(repeats), tuple(self.rows[k] for k in at), self.seconds
         )

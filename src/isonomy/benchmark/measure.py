@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._names import base_name
 from isonomy.benchmark.cases import Case, FrontierRuns, check_paired
 from isonomy.benchmark.recommend import FEWEST, STRATEGIES, Change, MethodVerdict
@@ -30,8 +30,6 @@ from isonomy.tradeoff.verdict import (
     paired_draws,
     region_shares,
 )
-
-Floats = NDArray[np.float64]
 
 _MUTATIONS = 20  # per degree of a resample's baseline, averaged over its repeats
 

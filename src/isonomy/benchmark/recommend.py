@@ -5,13 +5,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import plain
 from isonomy.stats import CriticalDifference, Ranking, holm, wilcoxon
 from isonomy.tradeoff import Baseline, Frontier
-
-Floats = NDArray[np.float64]
 
 FEWEST = 6
 """Repeats below which a paired test cannot reach 5 %."""

@@ -77,11 +77,11 @@ def benchmark(
     Examples
     --------
     >>> import isonomy
-    >>> found = isonomy.benchmark(
+    >>> result = isonomy.benchmark(
     ...     "synthetic(n=600)", sensitive_features="group", methods=["reweighing"],
     ...     repeats=3, resamples=100, backend="serial",
     ... )
-    >>> found.frame()["method"].tolist()
+    >>> result.frame()["method"].tolist()
     ['reweighing']
     """
     metrics = {"performance": get_metric(performance).name, "fairness": get_metric(fairness).name}
@@ -128,7 +128,7 @@ def benchmark(
             raise KeyboardInterrupt(notes[-1])
         why = next((r.reason for r in records if r.reason), "nothing has been run yet")
         raise InputError(f"No run went well, so there is nothing to judge: {why}")
-    found = judge_benchmark(
+    result = judge_benchmark(
         records,
         **metrics,
         resamples=resamples,
@@ -137,4 +137,4 @@ def benchmark(
         max_loss=max_loss,
         random_state=random_state,
     )
-    return replace(found, notes=(*found.notes, *notes), interrupted=outcome.interrupted)
+    return replace(result, notes=(*result.notes, *notes), interrupted=outcome.interrupted)

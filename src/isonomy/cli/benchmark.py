@@ -76,7 +76,7 @@ def benchmark_command(
     folder = Path(out) if out else Path("out") / "benchmark" / name
     with counting("splits", resumed=True) as progress:
         try:
-            found = benchmark(
+            result = benchmark(
                 data,
                 sensitive_features=sensitive,
                 label=label,
@@ -106,42 +106,42 @@ def benchmark_command(
             messages().print(str(stop) or "Interrupted.", soft_wrap=True)
             raise typer.Exit(130) from None
     screen = console()
-    show(screen, found)
+    show(screen, result)
     page = html_file or str(folder / "report.html")
-    write_page(page, benchmark_page(found, title=data))
-    write_json(json_file, found)
-    if found.interrupted:
+    write_page(page, benchmark_page(result, title=data))
+    write_json(json_file, result)
+    if result.interrupted:
         raise typer.Exit(130)
 
 
-def show(screen: "Console", found: "Benchmark") -> None:
+def show(screen: "Console", result: "Benchmark") -> None:
     """Print the judgement: what to choose, the methods, what was left out."""
     from rich.markup import escape
 
     from isonomy.benchmark import headline, sentences
 
-    for section in found.sections:
+    for section in result.sections:
         screen.print(f"\n[bold]{escape(headline(section))}[/bold]\n", soft_wrap=True)
         for sentence in sentences(section):
             screen.print(sentence, highlight=False, markup=False)
         screen.print()
-        _print_methods(screen, found, section)
+        _print_methods(screen, result, section)
         for verdict in section.verdicts:
             if verdict.status != "ok":
                 reason = f"{escape(verdict.method)}: {escape(verdict.reason)}"
                 screen.print(f"[magenta]{verdict.status}[/magenta] {reason}", highlight=False)
-    for note in [*(n for s in found.sections for n in s.notes), *found.notes]:
+    for note in [*(n for s in result.sections for n in s.notes), *result.notes]:
         screen.print(f"[yellow]Note[/yellow] {escape(note)}", highlight=False)
 
 
-def _print_methods(screen: "Console", found: "Benchmark", section: "Section") -> None:
-    headings = ("method", "", found.performance, "bias", "region", "p")
-    table = make_table(*headings, right=(found.performance, "bias", "p"), fixed=headings)
+def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -> None:
+    headings = ("method", "", result.performance, "bias", "region", "p")
+    table = make_table(*headings, right=(result.performance, "bias", "p"), fixed=headings)
     table.padding = (0, 1, 0, 0)
     line = section.baseline
     table.add_row("original", "", f"{line.performance[0]:.3f}", f"{line.bias[0]:.3f}", "", "")
     for verdict in section.judged:
-        word = found.word(verdict)
+        word = result.word(verdict)
         color = _COLORS.get(word, "dim")
         # cut, not rounded: 94.6 % is not the 95 % that makes a method worth it
         sure = "" if verdict.worth != verdict.worth else f"{int(100 * verdict.worth + 1e-9)}%"

@@ -134,14 +134,14 @@ def _people(report: "EcdReport", width: int) -> "Table":
     return table
 
 
-def _found(found: "Found") -> "Table":
+def _found(result: "Found") -> "Table":
     table = make_table(
         "start", "group", "CD there", "CD found",
-        title=f"Found by search: {found.queries:,} rows scored in {found.calls} calls",
+        title=f"Found by search: {result.queries:,} rows scored in {result.calls} calls",
         right=("start", "CD there", "CD found"),
     )  # fmt: skip
     table.add_column("changed", overflow="fold", min_width=20)
-    for line in found.frame().head(10).to_dict("records"):
+    for line in result.frame().head(10).to_dict("records"):
         gain = line["cd"] - line["start_cd"] > 5e-4
         changes = line["changes"] if gain else "nothing better to three digits"
         numbers = _three(line["start_cd"]), _three(line["cd"])

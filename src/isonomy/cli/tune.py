@@ -96,7 +96,7 @@ def tune_command(
     }
     messages().print(f"tuning {mitigator.name} on {data} ...", soft_wrap=True)
     with counting("settings") as progress:
-        found = tune(
+        result = tune(
             mitigator,
             dict(read_values(text) for text in param),
             **train,
@@ -113,22 +113,22 @@ def tune_command(
             **shared,
         )
     verdict = None
-    if found.chosen is not None:
-        start = found.mitigator_at(first) if first else None
-        verdict = judge_mitigator(found.mitigator, **train, **test, original=start, **shared)
+    if result.chosen is not None:
+        start = result.mitigator_at(first) if first else None
+        verdict = judge_mitigator(result.mitigator, **train, **test, original=start, **shared)
     screen = console()
     title = f"{data}, {attribute}"
-    show(found, verdict, screen, title)
+    show(result, verdict, screen, title)
     if json_file:
         judged = as_data([] if verdict is None else [(attribute, method, verdict)], data)
-        content = {"data": data, "attribute": attribute, **found.to_dict()}
+        content = {"data": data, "attribute": attribute, **result.to_dict()}
         content |= {"metrics": judged["metrics"], "test": next(iter(judged["tradeoffs"]), None)}
         write_json(json_file, content)
     if html_file:
         from isonomy.report.tradeoff import tuning_page
 
-        write_page(html_file, tuning_page(found, title=title, verdict=verdict))
-    if found.chosen is None:
+        write_page(html_file, tuning_page(result, title=title, verdict=verdict))
+    if result.chosen is None:
         raise typer.Exit(1)
 
 
@@ -168,29 +168,29 @@ def read_values(text: str) -> tuple[str, Any]:
 # ---------------------------------------------------------------------- what is printed
 
 
-def show(found: "Tuning", verdict: "TradeOff | None", screen: "Console", title: str) -> None:
+def show(result: "Tuning", verdict: "TradeOff | None", screen: "Console", title: str) -> None:
     """Print the curve, the turning point and the choice."""
-    line = found.baseline
+    line = result.baseline
     screen.print(
-        f"\n[bold]Tuning {found.mitigator.name}[/bold] on {title}: "
-        f"{found.settings['validation_rows']:,} validation rows, objective "
-        f"{found.settings['objective']}\n"
+        f"\n[bold]Tuning {result.mitigator.name}[/bold] on {title}: "
+        f"{result.settings['validation_rows']:,} validation rows, objective "
+        f"{result.settings['objective']}\n"
     )
-    numbers = (*found.parameters, line.performance_metric, "bias", "objective")
+    numbers = (*result.parameters, line.performance_metric, "bias", "objective")
     table = make_table(*numbers, "region", "", right=numbers, fixed=("region", ""))
-    goal = found.curve["objective"]
+    goal = result.curve["objective"]
     # the other regions count below 0 and get no bar
     low, high = (0.0, goal.max()) if goal.max() > 0 else (goal.min(), goal.max())
-    for row in found.curve.to_dict("records"):
+    for row in result.curve.to_dict("records"):
         region = colored("failed" if row["status"] == "failed" else row["region"])
-        chosen = found.chosen is not None and all(row[k] == v for k, v in found.chosen.items())
+        chosen = result.chosen is not None and all(row[k] == v for k, v in result.chosen.items())
         share = max(row["objective"] - low, 0.0) / (high - low) if high > low else 0.0
         bar = "█" * round(20 * share) if share == share else ""
         mark = (
             " [bold]chosen[/bold]" if chosen else "" if row["feasible"] else " [dim]refused[/dim]"
         )
         table.add_row(
-            *(f"{row[name]}" for name in found.parameters),
+            *(f"{row[name]}" for name in result.parameters),
             number(row["performance"]),
             number(row["bias"]),
             number(row["objective"], 4),
@@ -202,10 +202,10 @@ def show(found: "Tuning", verdict: "TradeOff | None", screen: "Console", title: 
         f"\noriginal: {line.performance_metric} {number(line.performance[0])}, bias "
         f"{number(line.bias[0])}"
     )
-    turn = found.turning_point
+    turn = result.turning_point
     screen.print(f"turning point: {_words(turn) if turn else 'none'}")
-    screen.print(f"chosen: [bold]{_words(found.chosen) if found.chosen else 'none'}[/bold]")
-    for note in found.notes:
+    screen.print(f"chosen: [bold]{_words(result.chosen) if result.chosen else 'none'}[/bold]")
+    for note in result.notes:
         screen.print(f"[yellow]Note[/yellow] {note}")
     if verdict is not None:
         word = verdict.region or "no region"

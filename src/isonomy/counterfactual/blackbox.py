@@ -119,7 +119,7 @@ def load_function(name: str) -> Callable[[Any], Any]:
     if added:
         sys.path.insert(0, here)
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        result = getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         raise InputError(f"The module of {name!r} must be importable; {error}.") from None
     except AttributeError:
@@ -127,9 +127,9 @@ def load_function(name: str) -> Callable[[Any], Any]:
     finally:
         if added and here in sys.path:
             sys.path.remove(here)
-    if not callable(found) and not hasattr(found, "predict_proba"):
+    if not callable(result) and not hasattr(result, "predict_proba"):
         raise InputError(f"{name!r} must be a function or a model; it is neither.")
-    return found  # type: ignore[no-any-return]
+    return result  # type: ignore[no-any-return]
 
 
 def load_model(path: str | Path, *, trust: bool = False) -> Any:

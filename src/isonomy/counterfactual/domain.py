@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import column_names, get_column, row_count, set_columns, take
 from isonomy.counterfactual.flip import column_position
 from isonomy.errors import InputError
 
-Floats = NDArray[np.float64]
 FEW = 10
 """A column with no more distinct numbers than this takes only those."""
 INSIDE = 1e-9
@@ -177,8 +177,8 @@ class Domain:
             if c.kind == "integer":
                 steps = np.concatenate([steps, [-1.0, 1.0]])
             near = value + steps
-        found = self.clip(j, np.concatenate([c.quantiles, near]))
-        return np.unique(found[found != value])
+        result = self.clip(j, np.concatenate([c.quantiles, near]))
+        return np.unique(result[result != value])
 
     def clip(self, j: int, values: Floats) -> Floats:
         """Bring numbers of a coordinate into its range, and to whole numbers where they are."""

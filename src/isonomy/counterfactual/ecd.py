@@ -231,14 +231,14 @@ def _privileged(privileged: Any, pairs: Pairs) -> list[int]:
             values = list(dict.fromkeys(single))
             wanted = {values[i] for i in match_groups(value, values)}
             chosen &= {i for i, v in enumerate(single) if v in wanted}
-        found = sorted(chosen)
+        result = sorted(chosen)
     else:
-        found = match_groups(privileged, attribute.groups)
-    if not found or len(found) == size:
+        result = match_groups(privileged, attribute.groups)
+    if not result or len(result) == size:
         raise InputError(
-            f"Some groups must be privileged and some not; {len(found)} of {size} were named."
+            f"Some groups must be privileged and some not; {len(result)} of {size} were named."
         )
-    return found
+    return result
 
 
 def _exact(

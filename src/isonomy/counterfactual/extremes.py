@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails import (
@@ -19,7 +20,6 @@ from isonomy.tails import (
     tail_test,
 )
 
-Floats = NDArray[np.float64]
 PAPER_K = 50
 """How many of the largest values the paper fits."""
 LOCATION = float(np.exp(-1))
@@ -220,8 +220,8 @@ def extremes(
     --------
     >>> from isonomy.data import make_biased
     >>> truth = make_biased(20_000).X["exposure"]
-    >>> found = extremes(truth, k=500)
-    >>> found.levels[1000].low < 0.1869 < found.levels[1000].high  # the true level
+    >>> result = extremes(truth, k=500)
+    >>> result.levels[1000].low < 0.1869 < result.levels[1000].high  # the true level
     True
     """
     x = np.sort(np.asarray(values, dtype=np.float64))[::-1]

@@ -128,9 +128,9 @@ class Attribute:
         target = np.asarray(group, dtype=np.intp)
         fresh: dict[int, Any] = {}
         for position in self.columns:
-            held = get_column(self.shown, position)
+            column = get_column(self.shown, position)
             fresh[position] = (
-                held.array.take(target) if isinstance(held, pd.Series) else held[target]
+                column.array.take(target) if isinstance(column, pd.Series) else column[target]
             )
         for position, rules in self.companions.items() if companions else ():
             now = get_column(X, position)
@@ -340,10 +340,10 @@ def _restrict(
         place[kept] = np.arange(len(kept))
         codes, labels = place[codes], [labels[i] for i in kept]
     if len(labels) < 2:
-        held = f"every row is {labels[0]!r}" if labels else "no row has a value"
+        values = f"every row is {labels[0]!r}" if labels else "no row has a value"
         raise InputError(
             f"A protected attribute must hold at least two groups to flip between; in "
-            f"{' & '.join(names)!r} {held}."
+            f"{' & '.join(names)!r} {values}."
         )
     return codes, labels
 
@@ -366,13 +366,13 @@ def _positions(
             f"columns must say which attribute they are for, as there are {len(names)}; pass "
             f"columns={{{names[0]!r}: ...}}."
         )
-    found: list[int] = []
+    result: list[int] = []
     texts = [str(k) for k in known or ()]
     for name in names:
         given = wanted.get(name)
         if given is None:
             if name in texts:
-                found.append(texts.index(name))
+                result.append(texts.index(name))
             elif not outside and known is None:
                 raise InputError(
                     f"Where {name!r} stands in X must be named when X is an array: pass "
@@ -385,8 +385,8 @@ def _positions(
                 )
             continue
         several = isinstance(given, list | tuple | set | np.ndarray)
-        found += [column_position(X, item) for item in (given if several else [given])]
-    return tuple(dict.fromkeys(found))
+        result += [column_position(X, item) for item in (given if several else [given])]
+    return tuple(dict.fromkeys(result))
 
 
 def _check_one_value(
@@ -396,8 +396,8 @@ def _check_one_value(
     member = codes >= 0
     for position in positions:
         column = get_column(X, position)
-        held = column.to_numpy() if isinstance(column, pd.Series) else column
-        differs = member & (held != held[first][codes])
+        values = column.to_numpy() if isinstance(column, pd.Series) else column
+        differs = member & (values != values[first][codes])
         if differs.any():
             group = labels[codes[int(np.argmax(differs))]]
             names = column_names(X)

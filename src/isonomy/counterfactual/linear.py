@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
+from isonomy._arrays import Floats
 from isonomy._tables import take
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.pairs import Pairs
 
-Floats = NDArray[np.float64]
 CLEAR = 12.0
 """Log-odds beyond this are too near 0 or 1 to be read off a probability."""
 WHOLE = 200
@@ -97,9 +96,9 @@ def exact_maximum(
     >>> from isonomy.counterfactual import score_pairs
     >>> X = pd.DataFrame({"sex": [0, 1] * 50, "z": np.linspace(-3, 3, 100)})
     >>> model = LogisticRegression().fit(X, (X["z"] + X["sex"] > 0.5).astype(int))
-    >>> found = exact_maximum(model, X, score_pairs(model, X, "sex"))
+    >>> result = exact_maximum(model, X, score_pairs(model, X, "sex"))
     >>> b = model.coef_[0, 0]
-    >>> bool(np.isclose(found[0].anywhere, np.tanh(b / 4)))
+    >>> bool(np.isclose(result[0].anywhere, np.tanh(b / 4)))
     True
     """
     if not is_linear_logistic(model):

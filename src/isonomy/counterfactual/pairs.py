@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import row_count, stack, take
 from isonomy._validate import resolve_favorable
 from isonomy.counterfactual.flip import Attribute, Codes, Flips, put
 from isonomy.errors import InputError, IsonomyError
 
-Floats = NDArray[np.float64]
 SLACK = 1e-9
 """How far outside 0 to 1 rounding may put a probability."""
 

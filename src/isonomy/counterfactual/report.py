@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import plain
 from isonomy.counterfactual.extremes import Estimate, Extremes
 from isonomy.counterfactual.flip import Attribute, group_name
@@ -17,7 +18,6 @@ from isonomy.counterfactual.sample import TailSample
 from isonomy.counterfactual.seek import Found
 from isonomy.tails import Diagnosis
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 LAW = ("threshold", "scale", "shape")
 TYPES = {"finite": "finite (III)", "light": "light (I)", "heavy": "heavy (II)"}

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import stack, take
 from isonomy._validate import unknown_name
 from isonomy.counterfactual.domain import Domain
@@ -19,7 +20,6 @@ from isonomy.errors import InputError
 from isonomy.generators import make_generator
 from isonomy.tails import cv_test
 
-Floats = NDArray[np.float64]
 PROTOCOLS = ("corrected", "as_published")
 ENOUGH = 20
 """The corrected plan fills a group up to this many rows per value of the tail (ours)."""
@@ -184,8 +184,8 @@ def tail_sample_search(
     >>> from isonomy.data import make_biased
     >>> from isonomy.data.synthetic import BiasedTruth
     >>> data = make_biased(1500)
-    >>> found = tail_sample_search(BiasedTruth().score, data.X, "group", group="unprivileged")
-    >>> found.stopped, int(found.synthetic.sum()), len(found.cd)
+    >>> result = tail_sample_search(BiasedTruth().score, data.X, "group", group="unprivileged")
+    >>> result.stopped, int(result.synthetic.sum()), len(result.cd)
     ('plan', 384, 1000)
     """
     if protocol not in PROTOCOLS:

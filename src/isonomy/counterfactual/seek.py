@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import get_column, plain, take
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute, group_name
 from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
 from isonomy.errors import InputError
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
@@ -54,8 +54,8 @@ class Found:
 
     def largest(self, group: Any) -> float:
         """Return the largest discrimination found for a group; NaN where none was searched."""
-        mine = self.cd[self.pairs.codes == self.pairs.attribute.code_of(group)]
-        return float(mine.max()) if mine.size else float("nan")
+        members = self.cd[self.pairs.codes == self.pairs.attribute.code_of(group)]
+        return float(members.max()) if members.size else float("nan")
 
     def frame(self) -> pd.DataFrame:
         """Return one row per search: where it began, what it found, what it changed."""
@@ -150,8 +150,8 @@ def seek_tail(
     --------
     >>> X = pd.DataFrame({"sex": ["f", "m"] * 20, "skill": np.linspace(0, 1, 40)})
     >>> model = lambda X: 0.3 + 0.2 * (X["sex"] == "m") * X["skill"]
-    >>> found = seek_tail(model, X, "sex", starts=2)
-    >>> round(found.largest("f"), 3)
+    >>> result = seek_tail(model, X, "sex", starts=2)
+    >>> round(result.largest("f"), 3)
     0.2
     """
     if starts < 1 or rounds < 0 or queries < 1:
@@ -197,8 +197,8 @@ def _worst(pairs: Pairs, starts: int) -> Codes:
     """Return the worst rows of every group; the order of equals is that of the rows."""
     chosen = []
     for g in range(len(pairs.attribute.groups)):
-        mine = np.flatnonzero(pairs.codes == g)
-        chosen.append(mine[np.argsort(-pairs.cd[mine], kind="stable")[:starts]])
+        members = np.flatnonzero(pairs.codes == g)
+        chosen.append(members[np.argsort(-pairs.cd[members], kind="stable")[:starts]])
     return np.concatenate(chosen)
 
 
@@ -236,16 +236,16 @@ class _Climb:
         if not owner.size:
             return False
         table = self.domain.decode(points, take(self.like, owner))
-        found = score_pairs(
+        result = score_pairs(
             self.scorer, table, attribute=self.attribute, codes=self.codes[owner],
             against=self.against, together=True,
         )  # fmt: skip
-        order = np.lexsort((-found.cd, owner))
+        order = np.lexsort((-result.cd, owner))
         first = order[np.unique(owner[order], return_index=True)[1]]
-        winner = first[found.cd[first] > self.best[owner[first]] + 1e-12]
-        mine = owner[winner]
-        self.points[mine], self.best[mine] = points[winner], found.cd[winner]
-        self.scores[mine] = found.scores[winner]
+        winner = first[result.cd[first] > self.best[owner[first]] + 1e-12]
+        improved = owner[winner]
+        self.points[improved], self.best[improved] = points[winner], result.cd[winner]
+        self.scores[improved] = result.scores[winner]
         return bool(winner.size)
 
     def _legal(self, owner: Codes, points: Floats) -> NDArray[np.bool_]:

@@ -137,8 +137,8 @@ def tail_reports(
         first = {n: v for n, v in (privileged or {}).items() if n in names} or None
         report = tail(scorer, X, names, privileged=first, **where, **options)
         if queries:
-            found = seek_tail(scorer, X, names, pairs=report.pairs, queries=queries, **where)
-            report = report.with_parts(found=found)
+            result = seek_tail(scorer, X, names, pairs=report.pairs, queries=queries, **where)
+            report = report.with_parts(found=result)
         if generator is not None:
             samples = tuple(
                 tail_sample_search(

@@ -88,12 +88,12 @@ def _read(path: Path) -> pd.DataFrame:
 
     # A cursor of DuckDB's own connection: a new one costs half of what the whole load takes.
     with duckdb.default_connection().cursor() as connection:
-        found = connection.execute(
+        result = connection.execute(
             "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'isonomy'",
             [str(path)],
         ).fetchall()
         columns = connection.read_parquet(str(path)).fetchnumpy()
-    metadata = json.loads(found[0][0])
+    metadata = json.loads(result[0][0])
     levels = metadata["levels"]
     return pd.DataFrame(
         {

@@ -253,9 +253,9 @@ def check_table(
     wanted = list(columns)
     missing = [c for c in wanted if c not in table.columns]
     if missing or len(table) != rows:
-        found = f"without {missing[0]!r}" if missing else f"of {len(table):,} rows"
+        result = f"without {missing[0]!r}" if missing else f"of {len(table):,} rows"
         raise DataUnavailable(
             f"{name!r} must be a table of {rows:,} rows with {len(wanted)} known columns; what "
-            f"arrived is one {found}: the source has changed, please report it."
+            f"arrived is one {result}: the source has changed, please report it."
         )
     return table

@@ -358,10 +358,10 @@ def _from_publisher(file: File, folder: Path, progress: Progress | None) -> None
 
 
 def _check(path: Path, expected: str, origin: str) -> None:
-    found = sha256_of(path)
-    if found != expected:
+    result = sha256_of(path)
+    if result != expected:
         raise _Failed(
-            f"{origin}: the file that came has sha256 {found[:12]}..., not {expected[:12]}..."
+            f"{origin}: the file that came has sha256 {result[:12]}..., not {expected[:12]}..."
         )
 
 

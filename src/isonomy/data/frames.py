@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import MISSING, unknown_name
 from isonomy.data.dataset import Dataset
-
-Floats = NDArray[np.float64]
 
 
 def coded(dataset: Dataset, attributes: Iterable[str]) -> pd.DataFrame:

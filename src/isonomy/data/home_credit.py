@@ -68,10 +68,10 @@ def load_home_credit(*, path: str | Path | None = None, partial: bool = False) -
     table = pd.read_csv(file)
     missing = [c for c in COLUMNS if c not in table.columns]
     if missing or (len(table) != CARD.rows and not partial):
-        found = f"lacks {missing[0]!r}" if missing else f"has {len(table):,} rows"
+        result = f"lacks {missing[0]!r}" if missing else f"has {len(table):,} rows"
         raise DataUnavailable(
             f"{file} must be Kaggle's application_train.csv with {CARD.rows:,} rows and "
-            f"{len(COLUMNS)} columns; this one {found}: for a part of it, pass partial=True."
+            f"{len(COLUMNS)} columns; this one {result}: for a part of it, pass partial=True."
         )
     table = as_categories(table[list(COLUMNS)])
     sex = table["CODE_GENDER"].astype(object).map({"M": "male", "F": "female"})

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats, Rows
 from isonomy._registry import Registry
 from isonomy._validate import match_values, unknown_name
 from isonomy.data.dataset import Dataset
@@ -30,8 +31,6 @@ from isonomy.data.prepared import Part, Prepared
 from isonomy.data.splits import Split
 from isonomy.errors import InputError
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Scale = Literal["minmax", "standard"] | None
 
 
@@ -144,8 +143,8 @@ class Encoded:
 
     def _kept(self, rows: Rows) -> Rows:
         """Turn positions in the dataset into positions in the frame, dropping what it drops."""
-        found = self._where[rows]
-        return found[found >= 0]
+        result = self._where[rows]
+        return result[result >= 0]
 
     def _matrices(self, chosen: list[Rows | None]) -> tuple[list[Floats | None], tuple[str, ...]]:
         first = chosen[0]

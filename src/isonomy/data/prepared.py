@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from isonomy._arrays import Floats, Rows
 
 
 @dataclass(frozen=True, eq=False)

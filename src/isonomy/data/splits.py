@@ -15,13 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from isonomy._arrays import Rows
 from isonomy._registry import Registry
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
-Rows = NDArray[np.intp]
 Parts = tuple[Rows, Rows, Rows | None]
 
 SPLITTERS: Registry[Callable[[int, str, int, int], Parts]] = Registry("splitter")

@@ -9,11 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from isonomy._arrays import Floats
 from isonomy._registry import Registry
 from isonomy.errors import InputError, NotApplicable
 from isonomy.generators.columns import Columns
 
-Floats = NDArray[np.float64]
 Condition = Mapping[int, int]
 ROUNDS = 200
 """How often rows are proposed before a condition is given up."""

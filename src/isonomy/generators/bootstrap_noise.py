@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
-from isonomy.generators.base import GENERATORS, BaseGenerator, Condition, Floats
+from isonomy.generators.base import GENERATORS, BaseGenerator, Condition
 
 
 @GENERATORS.register("bootstrap_noise", aliases=("bootstrap",))

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import match_values, unknown_name
 from isonomy.errors import InputError
 
-Floats = NDArray[np.float64]
 FEW = 10
 """A column with no more distinct numbers than this takes only those."""
 
@@ -132,7 +131,7 @@ class Columns:
     def condition(self, wanted: Mapping[Any, Any] | None) -> dict[int, int]:
         """Return the positions of conditioned columns and of the values they must hold."""
         names = [c.name for c in self]
-        found = {}
+        result = {}
         for name, value in (wanted or {}).items():
             if name not in names:
                 raise unknown_name("column", str(name), names)
@@ -143,10 +142,10 @@ class Columns:
                     f"discrete= when fitting, or cut it into bands."
                 )
             value = match_values([value], list(column.values), what=f"value of {name}")[0]
-            found[names.index(name)] = int(
+            result[names.index(name)] = int(
                 column.values.get_indexer(pd.Index([value], dtype=object))[0]
             )
-        return found
+        return result
 
 
 def _learn(series: "pd.Series[Any]", declared: bool) -> Column:

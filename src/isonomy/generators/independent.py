@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from isonomy._arrays import Floats
 from isonomy._validate import unknown_name
-from isonomy.generators.base import GENERATORS, BaseGenerator, Condition, Floats
+from isonomy.generators.base import GENERATORS, BaseGenerator, Condition
 
 
 @GENERATORS.register("independent", aliases=("rnd",))

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
 
+from isonomy._arrays import Floats
 from isonomy.generators.columns import Columns
 
-Floats = NDArray[np.float64]
 SUPPORT = 1000
 """A column with more distinct numbers is fitted by so many quantiles' means."""
 SPIKE, LEAST_SHARE = 0.05, 0.005

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
-from isonomy.generators.base import BaseGenerator, Condition, Floats
+from isonomy.generators.base import BaseGenerator, Condition
 from isonomy.generators.modes import Encoding
 from isonomy.networks import quick_torch, torch_library
 

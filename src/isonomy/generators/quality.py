@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import smacof
@@ -19,12 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler
 from sklearn.utils import check_random_state
 
+from isonomy._arrays import Floats
 from isonomy._tables import plain
 from isonomy._validate import resolve_favorable, unknown_name
 from isonomy.errors import InputError
 from isonomy.generators.columns import Columns
 
-Floats = NDArray[np.float64]
 FOLDS = 3
 BINS = 10
 UNSEEN = 1e-6
@@ -119,8 +118,8 @@ def quality(
     --------
     >>> rng = np.random.default_rng(0)
     >>> real = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
-    >>> found = quality(real[:300], real[300:])
-    >>> bool(found.fid < 0.02), bool(found.detection > 0.7)
+    >>> result = quality(real[:300], real[300:])
+    >>> bool(result.fid < 0.02), bool(result.detection > 0.7)
     (True, True)
     """
     columns = Columns(real, discrete)
@@ -202,7 +201,7 @@ def kl_similarity(
     """
     columns = Columns(real, discrete)
     first, second = columns.points(real), columns.points(synthetic)
-    found = []
+    result = []
     for i, j in combinations(range(len(columns)), 2):
         a, b = columns.columns[i], columns.columns[j]
         if a.discrete and b.discrete:
@@ -219,9 +218,9 @@ def kl_similarity(
         else:
             continue
         p, q = p.ravel() / p.sum(), q.ravel() / q.sum()
-        held = p > 0
-        found.append(1.0 / (1.0 + float((p[held] * np.log(p[held] / q[held])).sum())))
-    return float(np.mean(found)) if found else float("nan")
+        present = p > 0
+        result.append(1.0 / (1.0 + float((p[present] * np.log(p[present] / q[present])).sum())))
+    return float(np.mean(result)) if result else float("nan")
 
 
 def _combinations(points: Floats, shape: tuple[int, int]) -> Floats:

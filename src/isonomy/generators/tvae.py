@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy.generators.base import GENERATORS, Condition, Floats
+from isonomy._arrays import Floats
+from isonomy.generators.base import GENERATORS, Condition
 from isonomy.generators.modes import Encoding
 from isonomy.generators.neural import NeuralGenerator
 from isonomy.networks import Layers, Parameters, forward, layer_shapes

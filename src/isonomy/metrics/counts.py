@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._groups import is_unknown_group, sort_key
 from isonomy._validate import (
     MISSING,
@@ -20,8 +21,6 @@ from isonomy._validate import (
 )
 from isonomy.errors import InputError
 from isonomy.metrics import query, tally
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +57,12 @@ class CellTensor:
             lead, rest = cells.shape[: -self.axes], cells.shape[1 - self.axes :]
             # laid out in memory as the cells are, which decides how fast sums over them run
             out = np.zeros_like(cells, shape=(*lead, len(groups), *rest))
-            into, held = (np.moveaxis(c, len(lead), 0) for c in (out, cells))
+            into, values = (np.moveaxis(c, len(lead), 0) for c in (out, cells))
             if len(index) > 100:
-                np.add.at(into, index, held)
+                np.add.at(into, index, values)
                 return out
             for old, new in enumerate(index):  # a handful of groups, not rows
-                into[new] += held[old]
+                into[new] += values[old]
             return out
 
         return self.map_cells(add, groups=groups)

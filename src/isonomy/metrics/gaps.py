@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import MISSING
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
@@ -14,7 +14,6 @@ from isonomy.metrics.individual import benefits, generalized_entropy
 from isonomy.metrics.metric import GapParts, add_metric
 from isonomy.metrics.rates import RATES, divide
 
-Floats = NDArray[np.float64]
 Comparison = Literal["privileged", "max_min", "each"]
 
 COMPARISONS: tuple[Comparison, ...] = ("privileged", "max_min", "each")

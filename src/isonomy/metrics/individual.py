@@ -6,22 +6,21 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_length
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import add_up, divide
 
-Floats = NDArray[np.float64]
-
 
 def generalized_entropy(benefit: Floats, weight: Floats, alpha: float) -> Floats:
     """Compute the generalised entropy of benefits along the last axis (0 ln 0 is 0)."""
     total = weight.sum(axis=-1, keepdims=True)
-    held = np.where(weight > 0, benefit, 0.0)
-    mean = divide((weight * held).sum(axis=-1, keepdims=True), total)
+    counted = np.where(weight > 0, benefit, 0.0)
+    mean = divide((weight * counted).sum(axis=-1, keepdims=True), total)
     share = divide(weight, total)
-    relative = divide(held, mean)
+    relative = divide(counted, mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         if alpha == 1:
             terms = np.where(relative > 0, relative * np.log(relative), 0.0 * relative)

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from isonomy._arrays import Floats
 from isonomy._groups import attribute_columns, sort_key
 from isonomy._validate import MISSING, listed
 from isonomy.errors import InputError
 from isonomy.metrics.counts import CellTensor, Counts
-
-Floats = NDArray[np.float64]
 
 _BASE = "prediction of the original model"
 

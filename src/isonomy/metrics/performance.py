@@ -4,13 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.rates import divide
-
-Floats = NDArray[np.float64]
 
 ZERO_DIVISION_METRICS: tuple[str, ...] = (
     "accuracy",

@@ -1,4 +1,4 @@
-"""Files that are counted where they lie: Parquet, CSV and DuckDB, through DuckDB.
+"""Count Parquet, CSV and DuckDB files in place, through DuckDB.
 
 The rows never enter Python; one GROUP BY gives the cells.
 """

@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._registry import Registry
 from isonomy.metrics.counts import Counts
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 

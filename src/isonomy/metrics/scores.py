@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._files import open_table, sql_name
 from isonomy._groups import is_missing, sort_key
 from isonomy._validate import (
@@ -28,8 +29,6 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.query import Bins, banded
 from isonomy.metrics.rates import add_up, divide
-
-Floats = NDArray[np.float64]
 
 CALIBRATION_BINS = 15
 
@@ -151,8 +150,8 @@ class ScoreTable:
         bins: int = 256,
     ) -> Self:
         """Build the histogram of arrays; few distinct scores each get a bin of their own."""
-        found, place = np.unique(score, return_inverse=True)
-        if found.size > bins:
+        result, place = np.unique(score, return_inverse=True)
+        if result.size > bins:
             place = _equal_mass(np.bincount(place).astype(np.float64), bins)[place]
         size = int(place.max()) + 1
         index = (group * 2 + good) * size + place
@@ -164,13 +163,13 @@ class ScoreTable:
         inside = bool(score.min() >= 0 and score.max() <= 1)
         loss = _loss(good, np.clip(score, 0.0, 1.0))
         w = total(weights)
-        held = np.where(w > 0, w, 1.0)
+        divisor = np.where(w > 0, w, 1.0)
         return cls(
             n=total(np.ones(score.size)),
             w=w,
-            mean=total(weights * score) / held,
-            square=total(weights * (score - good) ** 2) / held,
-            loss=total(weights * loss) / held,
+            mean=total(weights * score) / divisor,
+            square=total(weights * (score - good) ** 2) / divisor,
+            loss=total(weights * loss) / divisor,
             groups=groups,
             probabilities=inside,
         )
@@ -230,14 +229,14 @@ class ScoreTable:
         sums = np.array([cell[k + 2 :] for cell in cells], dtype=np.float64)
         np.add.at(totals, (slice(None), *np.array(at, dtype=np.intp).T), sums.T)
         n, mass, first, second, loss_good, loss_bad = totals
-        held = np.where(mass > 0, mass, 1.0)
+        divisor = np.where(mass > 0, mass, 1.0)
         y = np.array([0.0, 1.0])[:, None]
         return cls(
             n=n,
             w=mass,
-            mean=first / held,
-            square=(second - 2 * y * first + y * mass) / held,
-            loss=np.where(y == 1, loss_good, loss_bad) / held,
+            mean=first / divisor,
+            square=(second - 2 * y * first + y * mass) / divisor,
+            loss=np.where(y == 1, loss_good, loss_bad) / divisor,
             groups=counts.groups,
             probabilities=bool(inside),
         )

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._groups import (
     MOST_VALUES,
     as_column,
@@ -25,8 +26,6 @@ from isonomy._validate import MISSING, check_columns, check_length, check_weight
 from isonomy.errors import InputError
 
 _W, _W2, _ABSENT = "__weight", "__weight_squared", "__weight_absent"
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,9 @@ def from_arrays(
 
     coded = []
     for name, column in (("y_true", true_column), ("y_pred", pred_column)):
-        codes, found = factorize(column)
+        codes, values = factorize(column)
         _no_missing(name, int((codes < 0).sum()))
-        coded.append((codes, found))
+        coded.append((codes, values))
     (true_codes, true_found), (pred_codes, pred_found) = coded
     classes, true_place, pred_place = _unify(true_found, pred_found, declared)
 
@@ -134,11 +133,11 @@ def _no_missing(name: str, missing: int) -> None:
 
 def _several_groups(attributes: Sequence[str], groups: Sequence[tuple[Any, ...]]) -> None:
     for k, name in enumerate(attributes):
-        found = {g[k] for g in groups}
-        if len(found) < 2:
+        values = {g[k] for g in groups}
+        if len(values) < 2:
             raise InputError(
                 f"A protected attribute must hold at least two groups; every row of {name!r} is "
-                f"{next(iter(found))!r}."
+                f"{next(iter(values))!r}."
             )
 
 
@@ -163,9 +162,9 @@ def from_rows(
     classes, _, _ = _unify(true, sorted({row[k + 1] for row in table}, key=sort_key), declared)
     groups = tuple(sorted({tuple(row[:k]) for row in table}, key=sort_key))
     for k_th, name in enumerate(attributes):
-        found = len({g[k_th] for g in groups})
-        if found > MOST_VALUES:
-            raise InputError(too_many(name, found))
+        size = len({g[k_th] for g in groups})
+        if size > MOST_VALUES:
+            raise InputError(too_many(name, size))
     if declared is None:
         _several_groups(attributes, groups)
     group_at = {g: i for i, g in enumerate(groups)}

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, drop_columns
-from isonomy.mitigators.base import Floats
 
 
 def unit_scale(matrix: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from isonomy.mitigators.base import Floats
+from isonomy._arrays import Floats
 
 DUST = 1e-12  # what rounding leaves of a 0
 
@@ -196,7 +196,7 @@ def relaxed_odds(
     own[:, group, np.arange(n)] = rates
     least[[0, 1], :, [n, n + 1]] = 1.0
     member[group, np.arange(n)] = 1.0
-    found = linprog(
+    result = linprog(
         np.append(-value, [0.0, 0.0]),
         A_ub=np.concatenate([*(own - least), *(least - own)]),
         b_ub=np.repeat([tolerance, 0.0], 2 * k),
@@ -205,8 +205,8 @@ def relaxed_odds(
         bounds=(0, 1),
         method="highs",
     )
-    assert found.x is not None, found.message  # refusing everybody is always feasible
-    return [_mixture(found.x[:n][group == g]) for g in range(k)]
+    assert result.x is not None, result.message  # refusing everybody is always feasible
+    return [_mixture(result.x[:n][group == g]) for g in range(k)]
 
 
 def best_window(

@@ -1,11 +1,8 @@
 """Nearest rows of a table to rows of the same table, with a rule for ties."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomy.mitigators.base import Floats
-
-Rows = NDArray[np.intp]
+from isonomy._arrays import Floats, Rows
 
 CHUNK = 256
 """Rows asked for at once: their distances to all rows stay in the processor's cache."""
@@ -50,13 +47,13 @@ def nearest_rows(X: Floats, rows: Rows, k: int, *, skip_self: bool = False) -> R
     [[1, 0], [1, 2]]
     """
     assert k + skip_self <= len(X)
-    found = _shortlisted(X, rows, np.arange(len(X)), k, skip_self, np.dtype(np.float32))
+    result = _shortlisted(X, rows, np.arange(len(X)), k, skip_self, np.dtype(np.float32))
     for precision in (np.float32, np.float64):
-        if found is None:
+        if result is None:
             pool = _first_of_each(X, k + skip_self)
-            found = _shortlisted(X, rows, pool, k, skip_self, np.dtype(precision))
-    assert found is not None
-    return found
+            result = _shortlisted(X, rows, pool, k, skip_self, np.dtype(precision))
+    assert result is not None
+    return result
 
 
 def _first_of_each(X: Floats, k: int) -> Rows:
@@ -88,7 +85,7 @@ def _shortlisted(
     asked[:, d] = 1
     across = np.ascontiguousarray(table.T)
     distance = np.empty((min(CHUNK, len(rows)), n), dtype=precision)
-    found = np.empty((len(rows), k), dtype=np.intp)
+    result = np.empty((len(rows), k), dtype=np.intp)
     for begin in range(0, len(rows), CHUNK):
         part = rows[begin : begin + CHUNK]
         line = np.arange(len(part))
@@ -113,8 +110,8 @@ def _shortlisted(
         # Columns ascend within a row, and the sort is stable: ties go to the first row of X.
         order = np.lexsort((exact, row))
         first = np.searchsorted(row[order], line)
-        found[begin : begin + CHUNK] = pool[column[order][first[:, None] + np.arange(k)]]
-    return found
+        result[begin : begin + CHUNK] = pool[column[order][first[:, None] + np.arange(k)]]
+    return result
 
 
 def _exact(X: Floats, one: Rows, other: Rows) -> Floats:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import listed
 from isonomy.errors import InputError
-from isonomy.mitigators.base import Floats
 
 SEED = 12345679
 """The seed that the published studies gave to the randomised post-processors."""

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
+from isonomy._arrays import Floats
 from isonomy._validate import listed
 from isonomy.errors import NotApplicable
-from isonomy.mitigators.base import Floats
 from isonomy.models import make_model
 
 Codes = NDArray[Any]

@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomy.mitigators.base import Floats
-
-Rows = NDArray[np.intp]
+from isonomy._arrays import Floats, Rows
 
 
 class Kinds:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 from isonomy.networks import forward, glorot_bound
 

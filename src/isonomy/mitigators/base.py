@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from isonomy._arrays import Floats
 from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy._tables import as_vector, column_names
@@ -37,7 +38,6 @@ PROTOCOLS = ("as_published", "corrected")
 STAGES = ("pre", "in", "post", "ensemble")
 
 Vector = NDArray[Any]
-Floats = NDArray[np.float64]
 Weights = Floats | None
 TrainingSet = tuple[Any, Vector, Vector, Weights]
 """X, y, group numbers and weights."""
@@ -331,8 +331,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     def _positions(self, X: Any) -> tuple[int, ...]:
         """Return the protected columns of X, also when a stage is used without fit."""
-        found: tuple[int, ...] | None = getattr(self, "sensitive_columns_", None)
-        return find_columns(X, self.sensitive_columns, ()) if found is None else found
+        result: tuple[int, ...] | None = getattr(self, "sensitive_columns_", None)
+        return find_columns(X, self.sensitive_columns, ()) if result is None else result
 
     def base_learner(self) -> BaseEstimator:
         """Return the unfitted base learner, the default one where none was passed."""

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, drop_columns, numeric_columns, set_columns, take_columns
 from isonomy._validate import check_weight
 from isonomy.errors import InputError
-from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
+from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, column_names
 from isonomy._validate import check_choice, listed
 from isonomy.counterfactual.extremes import (
@@ -30,7 +31,7 @@ from isonomy.counterfactual.pairs import score_pairs
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._parfait import Tuned, family_of
 from isonomy.mitigators._protected import generator, protected_columns
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.fairway import plain
 from isonomy.mitigators.stages import WrappedModel, strata
 from isonomy.models import fit_model, with_scores
@@ -78,11 +79,11 @@ def extreme(
     if metric == "cvar":
         return conditional_value_at_risk(cd).value
     queries = math.ceil(horizon)
-    found = extremes(cd, horizons=(queries,), resamples=0)
-    return location(found) if protocol == "as_published" else found.levels[queries].value
+    result = extremes(cd, horizons=(queries,), resamples=0)
+    return location(result) if protocol == "as_published" else result.levels[queries].value
 
 
-def location(found: Extremes) -> float:
+def location(result: Extremes) -> float:
     """Return the location of the extreme value law of a group's 50 largest values.
 
     The location of such a law is passed with a chance of 1 - 1/e. Where the largest values are
@@ -95,9 +96,9 @@ def location(found: Extremes) -> float:
     >>> location(extremes(steps, resamples=0))
     0.2
     """
-    if found.paper is not None:
-        return found.location.value
-    return float(np.quantile(found.values[:PAPER_K], math.exp(-1), method="higher"))
+    if result.paper is not None:
+        return result.location.value
+    return float(np.quantile(result.values[:PAPER_K], math.exp(-1), method="higher"))
 
 
 @MITIGATORS.register("ecd_fair")
@@ -404,11 +405,11 @@ class _Objective:
         # only groups of the other side are counterfactuals; of several the kindest counts
         other = self.side[None, :] != self.side[codes][:, None]
         cd = np.where(other, pairs.scores, -np.inf).max(axis=1) - pairs.score
-        found = [
+        result = [
             extreme(cd[s == g], rule.metric, horizon=rule.horizon, protocol=rule.protocol)
             for g in (0, 1)
         ]
-        value = max(found) if rule.compare == "larger" else abs(found[0] - found[1])
+        value = max(result) if rule.compare == "larger" else abs(result[0] - result[1])
         return value if math.isfinite(value) else math.inf
 
     def _fingerprint(self) -> str:

@@ -4,10 +4,11 @@ import numpy as np
 from scipy.optimize import linprog
 from sklearn.base import BaseEstimator
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 from isonomy.models import with_scores
 
@@ -208,9 +209,9 @@ def linear_program(fpr: Floats, tpr: Floats, share: float) -> tuple[float, float
     F, T = _upper(fpr, tpr)
     lines = np.concatenate([np.column_stack([-T, F]), np.column_stack([T - 1, 1 - F])])
     limits = np.concatenate([np.zeros_like(F), T - F])
-    found = linprog([1 - share, -share], A_ub=lines, b_ub=limits, bounds=(0, 1), method="highs")
-    assert found.x is not None, found.message  # (0, 0) is always feasible
-    return float(found.x[0]), float(found.x[1])
+    result = linprog([1 - share, -share], A_ub=lines, b_ub=limits, bounds=(0, 1), method="highs")
+    assert result.x is not None, result.message  # (0, 0) is always feasible
+    return float(result.x[0]), float(result.x[1])
 
 
 def _flips(x: float, z: float, fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
@@ -246,7 +247,7 @@ def _as_published(
     own = (joint / share)[:, order, ::-1]  # (label, group, prediction), favourable first
     equal = (own * np.array([[1.0], [-1.0]])).reshape(2, 4)[::-1]
     gain = np.column_stack([fpr - tpr, tpr - fpr])[order].ravel()
-    found = linprog(gain, A_eq=equal, b_eq=[0.0, 0.0], bounds=(0, 1), method="highs")
-    assert found.x is not None, found.message  # all zero is always feasible
-    keep, turn = found.x.reshape(2, 2)[order].T
+    result = linprog(gain, A_eq=equal, b_eq=[0.0, 0.0], bounds=(0, 1), method="highs")
+    assert result.x is not None, result.message  # all zero is always feasible
+    keep, turn = result.x.reshape(2, 2)[order].T
     return _tidy(keep), _tidy(turn)

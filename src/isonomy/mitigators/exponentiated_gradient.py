@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from isonomy._arrays import Floats
 from isonomy._validate import optional
 from isonomy.errors import InputError
 from isonomy.mitigators._post import uniform
 from isonomy.mitigators._reductions import Reduction
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 
 
 @MITIGATORS.register("exponentiated_gradient", aliases=("eg",))

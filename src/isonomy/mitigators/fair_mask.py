@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeRegressor
 
+from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import generator, protected_columns
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
 

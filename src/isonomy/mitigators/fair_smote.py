@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from isonomy._arrays import Floats, Rows
 from isonomy._tables import as_matrix, like
 from isonomy._validate import check_choice, listed
 from isonomy.errors import NotApplicable
@@ -19,11 +20,10 @@ from isonomy.mitigators._protected import (
     protected_columns,
 )
 from isonomy.mitigators._synthesis import column_kinds, synthesize
-from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 from isonomy.models import fit_model
 
-Rows = NDArray[np.intp]
 LEAST = 3
 """The fewest rows of a subgroup: a parent and two neighbours."""
 

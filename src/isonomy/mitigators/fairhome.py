@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
 from isonomy._validate import check_choice
 from isonomy.mitigators._protected import group_values, protected_columns
-from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
 COMBINE = ("vote", "mean", "confidence")

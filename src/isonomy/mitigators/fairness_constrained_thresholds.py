@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._hulls import (
@@ -16,7 +17,7 @@ from isonomy.mitigators._hulls import (
     roc_curve,
 )
 from isonomy.mitigators._post import check_cells, label_sums, recentre, uniform
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
 CONSTRAINTS = ("demographic_parity", "equal_opportunity", "predictive_equality", "equalized_odds")

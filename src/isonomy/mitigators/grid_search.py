@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from isonomy._arrays import Floats
 from isonomy.mitigators._reductions import Reduction
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 
 
 @MITIGATORS.register("grid_search")

@@ -10,10 +10,11 @@ from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
 from isonomy.errors import InputError
 from isonomy.mitigators._features import unit_scale
-from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 EPS = float(np.finfo(np.float64).eps)
@@ -131,7 +132,7 @@ class LearningFairRepresentations(PreProcessor):
 
         # Hundreds of products with five rows: threads would spend their time waiting for another.
         with threadpool_limits(1, user_api="blas"):
-            found = minimize(
+            result = minimize(
                 counted,
                 start,
                 jac=True,
@@ -140,10 +141,10 @@ class LearningFairRepresentations(PreProcessor):
                 callback=stop,
                 options={"maxiter": 5000 if published else self.max_iter, "maxfun": 100_000},
             )
-        self.scores_ = found.x[: self.k]
-        self._scaled_prototypes = found.x[self.k :].reshape(self.k, d)
+        self.scores_ = result.x[: self.k]
+        self._scaled_prototypes = result.x[self.k :].reshape(self.k, d)
         self.prototypes_ = self._scaled_prototypes * self._span + self._low
-        self.objective_ = float(found.fun)
+        self.objective_ = float(result.fun)
         return self.transform(X), y, s, w
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from isonomy._arrays import Floats
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._protected import generator
-from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError, IsonomyWarning, NotApplicable
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 
 CELLS = np.array([[-1.0, 0.0], [-1.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -58,7 +59,7 @@ class MetaFairClassifier(InProcessor):
     kept if       ratio at least ``tau`` - 0.2,  ratio at least ``tau``, else the unconstrained
                   else the unconstrained rule    rule, with a warning
     collinear     directions without variance    they have a little variance, so a group
-    columns       are ignored, so a group told   told by the features is known
+    columns       are ignored, so a group shown  shown by the features is known
                   by the features is not known
     densities     exponentials, which overflow   logarithms
                   with many columns; 0/0 is
@@ -400,13 +401,13 @@ def minimise(
                 [r * grad[:, 0] - q * grad[:, 1], p * grad[:, 1] - q * grad[:, 0]]
             )
             tried = x - step / (p * r - q * q)[:, None]
-            found = dual(tried, base, terms, weight, a, b, fractional, smooth)
-            better = found[0] <= value
+            result = dual(tried, base, terms, weight, a, b, fractional, smooth)
+            better = result[0] <= value
             x = np.where(better[:, None], tried, x)
-            gain = np.where(better, value - found[0], np.inf).max()
-            value = np.where(better, found[0], value)
-            grad = np.where(better[:, None], found[1], grad)
-            hess = np.where(better[:, None], found[2], hess)
+            gain = np.where(better, value - result[0], np.inf).max()
+            value = np.where(better, result[0], value)
+            grad = np.where(better[:, None], result[1], grad)
+            hess = np.where(better[:, None], result[2], hess)
             damp = np.where(better, damp / 8.0, damp * 64.0)
             if gain < 1e-9:
                 break

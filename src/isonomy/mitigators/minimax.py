@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, uniform
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 from isonomy.models import fit_model
 

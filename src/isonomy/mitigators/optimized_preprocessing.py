@@ -16,12 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 
+from isonomy._arrays import Floats
 from isonomy._tables import column_names, get_column, set_columns
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._distortion import ADULT, COMPAS, GERMAN, Costs, Distortion
 from isonomy.mitigators._inputs import find_columns
-from isonomy.mitigators.base import MITIGATORS, Floats, TrainingSet, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
 MOST_VARIABLES = 2_000_000
@@ -145,17 +146,17 @@ class OptimizedPreprocessing(PreProcessor):
     def _coarse(self, X: Any) -> tuple[int, ...]:
         protected = self._positions(X)
         if self.columns is None:
-            found = tuple(j for j in range(X.shape[1]) if j not in protected)
+            result = tuple(j for j in range(X.shape[1]) if j not in protected)
         else:
-            found = find_columns(X, self.columns, ())
-            both = set(found) & set(protected)
+            result = find_columns(X, self.columns, ())
+            both = set(result) & set(protected)
             if both:
                 raise InputError(
                     f"columns must not name the protected ones; got position(s) {listed(both)}."
                 )
-        if not found:
+        if not result:
             raise InputError("optimized_preprocessing needs a coarse column besides the protected.")
-        return found
+        return result
 
     def _learn_levels(self, X: Any) -> list[Vector]:
         """Return each column's values numbers, by its cost table where it has one."""
@@ -167,26 +168,26 @@ class OptimizedPreprocessing(PreProcessor):
             values = np.asarray(get_column(X, position))
             if name in tables:
                 levels = list(tables[name].levels)
-                found = pd.Index(levels).get_indexer(pd.Index(values))
-                if (found < 0).any():
+                result = pd.Index(levels).get_indexer(pd.Index(values))
+                if (result < 0).any():
                     words = pd.Index([str(v) for v in levels])
-                    found = words.get_indexer(pd.Index([str(v) for v in values]))
-                if (found < 0).any():
-                    strange = pd.unique(values[found < 0])
+                    result = words.get_indexer(pd.Index([str(v) for v in values]))
+                if (result < 0).any():
+                    strange = pd.unique(values[result < 0])
                     raise InputError(
                         f"Column {name!r} must hold the levels of its cost table "
                         f"({listed(levels)}); got {listed(strange)}."
                     )
             else:
-                found, unique = pd.factorize(values, sort=True)
-                if (found < 0).any():
+                result, unique = pd.factorize(values, sort=True)
+                if (result < 0).any():
                     raise NotApplicable(
                         f"Optimized pre-processing enumerates the values of its columns; {name!r} "
                         f"has missing ones: fill them first, or name other columns=."
                     )
                 levels = unique.tolist()
             self.levels_.append(levels)
-            codes.append(found)
+            codes.append(result)
         combinations = int(np.prod([len(levels) for levels in self.levels_], dtype=float))
         if combinations > 1000:
             raise NotApplicable(
@@ -253,10 +254,10 @@ def _table(spec: Distortion, name: str, levels: list[Any]) -> Floats:
 def _deal(row: Vector, rng: np.random.RandomState) -> Floats:
     """Return evenly spread draws within each combination, in random order."""
     order = np.lexsort((rng.random_sample(len(row)), row))
-    found, start, count = np.unique(row[order], return_index=True, return_counts=True)
+    result, start, count = np.unique(row[order], return_index=True, return_counts=True)
     rank = np.arange(len(row)) - np.repeat(start, count)
     draws = np.empty(len(row))
-    draws[order] = (rank + np.repeat(rng.random_sample(len(found)), count)) / np.repeat(
+    draws[order] = (rank + np.repeat(rng.random_sample(len(result)), count)) / np.repeat(
         count, count
     )
     return draws
@@ -269,8 +270,8 @@ def _draw(mapping: Floats, row: Vector, draw: Floats) -> Vector:
     k = mapping.shape[1]
     flat = (edges + np.arange(len(edges))[:, None]).ravel()
     # Two draws' width below the next combination's edges, so that rounding cannot cross over.
-    found = np.searchsorted(flat, row + np.minimum(draw, 1.0 - 1e-12), side="right") - row * k
-    return np.asarray(np.minimum(found, k - 1))
+    result = np.searchsorted(flat, row + np.minimum(draw, 1.0 - 1e-12), side="right") - row * k
+    return np.asarray(np.minimum(result, k - 1))
 
 
 def optimal_mapping(

@@ -6,10 +6,11 @@ import numpy as np
 from scipy import optimize, sparse
 from scipy.special import expit
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.mitigators._features import Features
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 
 GRADIENTS = ("exact", "reference")
@@ -147,7 +148,7 @@ class PrejudiceRemover(InProcessor):
             )
             self.n_iter_, self.converged_ = len(path) - 1, flag == 0
         else:
-            found = optimize.minimize(
+            result = optimize.minimize(
                 problem.both,
                 start,
                 jac=True,
@@ -160,7 +161,7 @@ class PrejudiceRemover(InProcessor):
                     "ftol": 1e-8,
                 },
             )
-            flat, self.n_iter_, self.converged_ = found.x, int(found.nit), bool(found.success)
+            flat, self.n_iter_, self.converged_ = result.x, int(result.nit), bool(result.success)
         table = np.asarray(flat, dtype=np.float64).reshape(problem.groups, -1)
         self.coef_, self.intercept_ = table[:, :-1], table[:, -1]
 
@@ -305,14 +306,14 @@ def fit_plain(rows: Any, y: Floats, w: Weights) -> Floats:
             each, pull = w * each, w * pull
         return float(each.sum() + 0.5 * RIDGE * (x @ x)), back @ pull + RIDGE * x
 
-    found = optimize.minimize(
+    result = optimize.minimize(
         loss,
         np.zeros(rows.shape[1]),
         jac=True,
         method="L-BFGS-B",
         options={"gtol": 1e-4, "maxiter": 100},
     )
-    return found.x
+    return result.x
 
 
 def _entropy(share: Any) -> Any:

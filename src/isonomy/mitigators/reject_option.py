@@ -4,10 +4,11 @@ import warnings
 
 import numpy as np
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, label_sums, recentre
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
 METRICS = ("spd", "aod", "eod")

@@ -22,9 +22,10 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable
-from isonomy.mitigators.base import BaseMitigator, Floats, TrainingSet, Vector, Weights
+from isonomy.mitigators.base import BaseMitigator, TrainingSet, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
 

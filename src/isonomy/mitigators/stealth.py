@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
@@ -11,14 +10,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import _safe_indexing
 
+from isonomy._arrays import Floats, Rows
 from isonomy._tables import as_matrix
 from isonomy.errors import InputError
 from isonomy.mitigators._protected import generator
-from isonomy.mitigators.base import MITIGATORS, Floats, Vector, Weights
+from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
 
-Rows = NDArray[np.intp]
 TINY = 1e-31
 GRAIN = 2.0**-36
 """Distances are multiples of this."""

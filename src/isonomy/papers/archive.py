@@ -8,12 +8,10 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.store.record import Block, blocks_frame
-
-Floats = NDArray[np.float64]
 
 PUBLISHED = ":published"
 """How the study of runs that others published ends: ours and theirs are never mixed."""

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._names import base_name
 from isonomy._tables import plain
 from isonomy._validate import listed
@@ -17,8 +18,6 @@ from isonomy.papers.paper import FINDINGS, PAPERS
 from isonomy.papers.table import PaperTable
 from isonomy.stats import holm, mann_whitney
 from isonomy.store.record import check_frame, wide
-
-Floats = NDArray[np.float64]
 
 ALPHA = 0.01
 """Significance level of a cell, Holm's correction over all cells included."""

@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._names import base_name, parse_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.papers.archive import BASELINE
 from isonomy.store.record import wide
 from isonomy.tradeoff.regions import UNDEFINED, Placed, Rule, place
-
-Floats = NDArray[np.float64]
 
 TASK: tuple[str, ...] = ("dataset", "attributes", "model")
 """The columns a baseline belongs to."""

@@ -21,18 +21,18 @@ _WORD_CLASS = {
 }
 
 
-def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
+def benchmark_page(result: "Benchmark", *, title: str | None = None) -> str:
     """Return a benchmark as one self-contained page.
 
     Parameters
     ----------
-    found : Benchmark
+    result : Benchmark
         The result of :func:`isonomy.benchmark`.
     title : str, optional
         The dataset's name by default.
     """
     sections = []
-    for section in found.sections:
+    for section in result.sections:
         judged = [v for v in section.judged if v.advantage == v.advantage]
         numbered = {v.method: k for k, v in enumerate(judged, 1)}
         other = list(dict.fromkeys(a for v in section.judged for a in v.others))
@@ -44,7 +44,7 @@ def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
                 "sentences": sentences(section),
                 "plane": plane_of(section, judged),
                 "numbered": numbered,
-                "rows": [(v, found.word(v)) for v in section.judged],
+                "rows": [(v, result.word(v)) for v in section.judged],
                 "left_out": [v for v in section.verdicts if v.status != "ok"],
                 "others": other,
                 "more": [(name, metric_words(name)) for name in more],
@@ -55,11 +55,11 @@ def benchmark_page(found: "Benchmark", *, title: str | None = None) -> str:
     page = environment().get_template("benchmark.html")
     return str(
         page.render(
-            title=title or found.data,
-            found=found,
+            title=title or result.data,
+            result=result,
             sections=sections,
-            performance=metric_words(found.performance),
-            fairness=metric_words(found.fairness),
+            performance=metric_words(result.performance),
+            fairness=metric_words(result.fairness),
             word_class=_WORD_CLASS,
         )
     )

@@ -16,18 +16,18 @@ WIDTH = 220.0
 
 def environment() -> Environment:
     """Return the templates with the filters that all pages share."""
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("isonomy.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["number"] = _number
-    found.filters["count"] = lambda n: f"{int(n):,}"
-    found.filters["percent"] = lambda x: f"{100 * x:.1f} %"
-    found.globals["version"] = __version__
-    return found
+    templates.filters["number"] = _number
+    templates.filters["count"] = lambda n: f"{int(n):,}"
+    templates.filters["percent"] = lambda x: f"{100 * x:.1f} %"
+    templates.globals["version"] = __version__
+    return templates
 
 
 def _number(value: Any, digits: int = 3) -> str:
@@ -38,14 +38,14 @@ def _number(value: Any, digits: int = 3) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"  # never a minus before nothing
 
 
-def audit_page(found: "Audit", *, title: str) -> str:
+def audit_page(result: "Audit", *, title: str) -> str:
     """Turn an audit into one page."""
-    attributes = list(dict.fromkeys(r.attribute for r in found.groups))
+    attributes = list(dict.fromkeys(r.attribute for r in result.groups))
     sections = []
     for attribute in attributes:
-        gaps = [f for f in found.metrics if f.attribute == attribute]
-        rates = [r for r in found.groups if r.attribute == attribute]
-        sizes = found.sizes[found.sizes["attribute"] == attribute].to_dict("records")
+        gaps = [f for f in result.metrics if f.attribute == attribute]
+        rates = [r for r in result.groups if r.attribute == attribute]
+        sizes = result.sizes[result.sizes["attribute"] == attribute].to_dict("records")
         names = list(dict.fromkeys((r.name, r.label) for r in rates))
         columns = [
             [n for n in names if n[0] in RATES],
@@ -59,7 +59,7 @@ def audit_page(found: "Audit", *, title: str) -> str:
                 "gaps": [(f, _strip(f)) for f in gaps],
                 "each": [
                     (f, _strip(f))
-                    for f in sorted(found.comparisons, key=lambda f: f.verdict != "violated")
+                    for f in sorted(result.comparisons, key=lambda f: f.verdict != "violated")
                     if f.attribute == attribute
                 ],
                 "sizes": sizes,
@@ -68,15 +68,15 @@ def audit_page(found: "Audit", *, title: str) -> str:
             }
         )
     order = ("violated", "insufficient evidence", "undefined", "within")
-    every = (*found.metrics, *found.comparisons)
+    every = (*result.metrics, *result.comparisons)
     tally = {v: sum(f.verdict == v for f in every) for v in order}
     return str(
         environment()
         .get_template("audit.html")
         .render(
             title=title,
-            audit=found,
-            overall=[f for f in found.metrics if f.attribute is None],
+            audit=result,
+            overall=[f for f in result.metrics if f.attribute is None],
             sections=sections,
             verdicts={v: n for v, n in tally.items() if n},
             width=WIDTH,

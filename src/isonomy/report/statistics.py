@@ -44,12 +44,12 @@ def _levels(bars: Sequence[tuple[float, float]]) -> list[int]:
     return out
 
 
-def critical_difference_svg(found: "CriticalDifference") -> str:
+def critical_difference_svg(result: "CriticalDifference") -> str:
     """Draw mean ranks on an axis, the best on the left; a bar joins methods that do not differ.
 
     Parameters
     ----------
-    found : CriticalDifference
+    result : CriticalDifference
         What :func:`isonomy.stats.friedman_nemenyi` gave.
 
     Examples
@@ -64,31 +64,33 @@ def critical_difference_svg(found: "CriticalDifference") -> str:
     ----------
     Demšar 2006, Statistical Comparisons of Classifiers over Multiple Data Sets.
     """
-    size = len(found.labels)
+    size = len(result.labels)
     half = (size + 1) // 2
-    left = _room(found.labels[:half])
-    right = _room(found.labels[half:])
+    left = _room(result.labels[:half])
+    right = _room(result.labels[half:])
     width = left + _AXIS + right
 
     def at(value: float) -> float:
         return round(left + _AXIS * (value - 1.0) / (size - 1.0), 1)
 
-    places = [at(float(value)) for value in found.mean_ranks]
-    bars = [(places[first] - 4, places[last] + 4) for first, last in found.groups]
+    places = [at(float(value)) for value in result.mean_ranks]
+    bars = [(places[first] - 4, places[last] + 4) for first, last in result.groups]
     levels = _levels(bars)
     axis = 58.0
     first_label = axis + 26.0 + 8.0 * (max(levels, default=-1) + 1)
     height = first_label + _STEP * (half - 1) + 14.0
-    parts = [_ruler(found, at, axis)]
+    parts = [_ruler(result, at, axis)]
     # the bars say nothing where the test of the whole finds no difference
-    colour, faint = ("var(--dot)", "1") if found.differs else ("var(--soft)", "0.5")
+    colour, faint = ("var(--dot)", "1") if result.differs else ("var(--soft)", "0.5")
     for (start, end), level in zip(bars, levels, strict=True):
         y = axis + 14.0 + 8.0 * level
         parts.append(
             f'<line x1="{start:.1f}" x2="{end:.1f}" y1="{y}" y2="{y}" stroke="{colour}" '
             f'stroke-width="4" stroke-linecap="round" opacity="{faint}"/>'
         )
-    for k, (label, mean, px) in enumerate(zip(found.labels, found.mean_ranks, places, strict=True)):
+    for k, (label, mean, px) in enumerate(
+        zip(result.labels, result.mean_ranks, places, strict=True)
+    ):
         on_left = k < half
         y = first_label + _STEP * (k if on_left else size - 1 - k)
         edge, sign, anchor = (left - 4, -1, "end") if on_left else (left + _AXIS + 4, 1, "start")
@@ -100,13 +102,13 @@ def critical_difference_svg(found: "CriticalDifference") -> str:
             f'<circle cx="{px}" cy="{axis}" r="3" fill="var(--dot)"/>'
             f'<text x="{edge + 4 * sign:.1f}" y="{y + 4}" text-anchor="{anchor}" class="t">{text}</text>'
         )
-    title = f"mean ranks of {size} methods over {found.blocks} blocks, critical difference diagram"
+    title = f"mean ranks of {size} methods over {result.blocks} blocks, critical difference diagram"
     return _coloured(svg("".join(parts), title, width=width, height=height))
 
 
-def _ruler(found: "CriticalDifference", at: Any, axis: float) -> str:
+def _ruler(result: "CriticalDifference", at: Any, axis: float) -> str:
     """Draw the axis of ranks, and the critical difference above it."""
-    size = len(found.labels)
+    size = len(result.labels)
     every = max(1, int(np.ceil(size / 10)))
     parts = [f'<line x1="{at(1.0)}" x2="{at(size)}" y1="{axis}" y2="{axis}" stroke="var(--soft)"/>']
     parts += [
@@ -115,23 +117,23 @@ def _ruler(found: "CriticalDifference", at: Any, axis: float) -> str:
         f'class="t">{value}</text>'
         for value in range(1, size + 1, every)
     ]
-    wide = found.critical_difference > size - 1.0
-    end = at(min(1.0 + found.critical_difference, float(size)))
+    wide = result.critical_difference > size - 1.0
+    end = at(min(1.0 + result.critical_difference, float(size)))
     more = ", wider than the axis" if wide else ""
     parts.append(
         f'<path d="M{at(1.0)} 20V30M{at(1.0)} 25H{end}{"" if wide else f"M{end} 20V30"}" '
         f'stroke="var(--soft)" stroke-width="1.5"/><text x="{at(1.0)}" y="13" class="t">critical '
-        f"difference {found.critical_difference:.2f} at {100 * found.alpha:g} %{more}</text>"
+        f"difference {result.critical_difference:.2f} at {100 * result.alpha:g} %{more}</text>"
     )
     return "".join(parts)
 
 
-def ranking_svg(found: "Ranking", *, unit: str = "") -> str:
+def ranking_svg(result: "Ranking", *, unit: str = "") -> str:
     """Draw treatments by rank: a band per group, a dot at each one's centre.
 
     Parameters
     ----------
-    found : Ranking
+    result : Ranking
         What :func:`isonomy.stats.scott_knott` or :func:`isonomy.stats.scott_knott_esd` gave.
     unit : str
         What is measured, written under the axis.
@@ -143,17 +145,17 @@ def ranking_svg(found: "Ranking", *, unit: str = "") -> str:
     >>> ranking_svg(scott_knott(runs), unit="bias").count("<circle")
     2
     """
-    left = _room(found.labels)
+    left = _room(result.labels)
     width = left + _AXIS + 16.0
-    low, high = span_of(found.centres)
-    bottom = 8.0 + _STEP * len(found.labels)
+    low, high = span_of(result.centres)
+    bottom = 8.0 + _STEP * len(result.labels)
 
     def at(value: float) -> float:
         return round(left + _AXIS * (value - low) / (high - low), 1)
 
     bands, dots = [], []
     for k, (label, group, centre) in enumerate(
-        zip(found.labels, found.ranks, found.centres, strict=True)
+        zip(result.labels, result.ranks, result.centres, strict=True)
     ):
         y = 8.0 + _STEP * k
         if group % 2:
@@ -161,34 +163,34 @@ def ranking_svg(found: "Ranking", *, unit: str = "") -> str:
                 f'<rect x="0" y="{y}" width="{width:.1f}" height="{_STEP}" fill="var(--line)" '
                 'opacity="0.45"/>'
             )
-        if not k or group != found.ranks[k - 1]:
+        if not k or group != result.ranks[k - 1]:
             dots.append(f'<text x="6" y="{y + 13}" class="t">{int(group)}</text>')
         dots.append(
             f'<text x="{left - 12:.1f}" y="{y + 13}" text-anchor="end" class="t" font-weight="600">'
             f"{escape(str(label))}</text>"
             f'<circle cx="{at(float(centre))}" cy="{y + 9}" r="4" fill="var(--dot)"><title>'
-            f"{escape(str(label))}: {found.centre} {float(centre):.4g}, rank {int(group)}</title></circle>"
+            f"{escape(str(label))}: {result.centre} {float(centre):.4g}, rank {int(group)}</title></circle>"
         )
     grid = [
         f'<line x1="{at(value)}" x2="{at(value)}" y1="8" y2="{bottom}" stroke="var(--line)"/>'
         f'<text x="{at(value)}" y="{bottom + 14}" text-anchor="middle" class="t">{value:g}</text>'
         for value in ticks(low, high)
     ]
-    words = f"{found.centre} {unit}".strip()
+    words = f"{result.centre} {unit}".strip()
     grid.append(
         f'<text x="{left + _AXIS / 2:.1f}" y="{bottom + 30}" text-anchor="middle" class="t">'
         f'{escape(words)}</text><text x="6" y="{bottom + 14}" class="t">rank</text>'
     )
-    title = f"{len(found.groups)} groups of {len(found.labels)} methods"
+    title = f"{len(result.groups)} groups of {len(result.labels)} methods"
     return _coloured(svg("".join([*bands, *grid, *dots]), title, width=width, height=bottom + 38))
 
 
-def wins_table(found: "WinTieLoss", *, reference: Any = None) -> str:
+def wins_table(result: "WinTieLoss", *, reference: Any = None) -> str:
     """Write wins, ties and losses as a table with a strip each.
 
     Parameters
     ----------
-    found : WinTieLoss
+    result : WinTieLoss
         What :func:`isonomy.stats.win_tie_loss` gave.
     reference : optional
         One treatment to compare with; by default each is compared with all others.
@@ -202,7 +204,7 @@ def wins_table(found: "WinTieLoss", *, reference: Any = None) -> str:
     """
     names = ("win", "tie", "loss", "undefined")
     colours = {"win": "within", "tie": "line", "loss": "violated", "undefined": "undefined"}
-    table = found.frame(reference)
+    table = result.frame(reference)
     shown = [name for name in names if name != "undefined" or table["undefined"].any()]
     head = "".join(f'<th class="n" style="text-align:right">{name}</th>' for name in shown)
     rows = []
@@ -228,7 +230,7 @@ def wins_table(found: "WinTieLoss", *, reference: Any = None) -> str:
     beside = f"against {reference}" if reference is not None else "against all others"
     return _coloured(
         f'<div class="scroll"><table><tr><th>method</th>{head}<th></th></tr>{"".join(rows)}</table>'
-        f"</div><p>{escape(beside)}, over {found.blocks} blocks; a win is: {escape(found.rule)}.</p>"
+        f"</div><p>{escape(beside)}, over {result.blocks} blocks; a win is: {escape(result.rule)}.</p>"
     )
 
 

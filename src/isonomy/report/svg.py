@@ -6,9 +6,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from isonomy._arrays import Floats
 
 WIDTH, HEIGHT, EDGE = 520.0, 340.0, 58.0
 

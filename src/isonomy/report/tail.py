@@ -5,15 +5,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.report.html import environment
 from isonomy.report.svg import HEIGHT, WIDTH, Scale, axes, svg
 
 if TYPE_CHECKING:
     from isonomy.counterfactual import EcdReport, GroupReport
 
-Floats = NDArray[np.float64]
 INKS = ("--dot", "--violated", "--within", "--thin", "--undefined", "--soft")
 """The colours of groups, in order."""
 LEAST = 1e-5
@@ -37,8 +36,8 @@ def histogram_svg(report: "EcdReport") -> str:
     parts = [axes(scale, "counterfactual discrimination (CD)", "share of the group", y_ticks=ticks)]
     if low < 0 < high:
         parts.append(_upright(scale, 0.0, "var(--soft)"))
-    for i, found in enumerate(values):
-        share = np.histogram(found, edges)[0] / found.size
+    for i, result in enumerate(values):
+        share = np.histogram(result, edges)[0] / result.size
         y = np.log10(np.maximum(share, LEAST))
         style = f'stroke="{_ink(i)}" stroke-width="1.6"'
         parts.append(scale.polyline(np.repeat(edges, 2)[1:-1], np.repeat(y, 2), style))

@@ -6,7 +6,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomy.report.html import environment
 from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg
@@ -14,7 +13,6 @@ from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg
 if TYPE_CHECKING:
     from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
 
-Floats = NDArray[np.float64]
 
 COLOURS = {
     "win-win": "var(--within)",

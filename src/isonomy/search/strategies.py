@@ -122,8 +122,8 @@ def minimize(
     --------
     >>> from isonomy.search import Choice, Whole
     >>> space = {"x": Whole(-5, 5), "mode": Choice(["up", "down"])}
-    >>> found = minimize(lambda c: c["x"] ** 2 + (c["mode"] == "up"), space, strategy="grid")
-    >>> found.best.config, found.best.value, len(found.history)
+    >>> result = minimize(lambda c: c["x"] ** 2 + (c["mode"] == "up"), space, strategy="grid")
+    >>> result.best.config, result.best.value, len(result.history)
     ({'x': 0, 'mode': 'down'}, 0, 22)
     """
     if budget < 1:

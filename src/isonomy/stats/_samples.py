@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import listed, unknown_name
 from isonomy.errors import InputError
 
-Floats = NDArray[np.float64]
 Words = NDArray[np.str_]
 Alternative = Literal["two-sided", "less", "greater"]
 NanPolicy = Literal["propagate", "omit", "raise"]

@@ -10,8 +10,9 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
-from isonomy.stats._samples import Floats, Words, check_labels, check_share, floats, reasons
+from isonomy.stats._samples import Words, check_labels, check_share, floats, reasons
 from isonomy.stats.ranks import rank
 from isonomy.stats.results import Result
 

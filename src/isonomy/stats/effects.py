@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from isonomy.stats._samples import Floats, NanPolicy, Words, check_option, two_samples
+from isonomy._arrays import Floats
+from isonomy.stats._samples import NanPolicy, Words, check_option, two_samples
 from isonomy.stats.ranks import rank
 
 EFFECT_SCALES: dict[str, tuple[float, float, float]] = {

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
-from isonomy.stats._samples import Floats, check_option, check_share, named_samples
+from isonomy.stats._samples import check_option, check_share, named_samples
 from isonomy.stats.effects import cliffs_delta, cohens_d
 from isonomy.stats.ranking import Ranking, between, divide, kruskal, make_ranking
 

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from isonomy.stats._samples import Floats, check_share
+from isonomy._arrays import Floats
+from isonomy.stats._samples import check_share
 
 
 def wilson_interval(

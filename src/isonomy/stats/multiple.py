@@ -6,8 +6,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
-from isonomy.stats._samples import Floats, floats
+from isonomy.stats._samples import floats
 
 
 def _adjust(pvalues: ArrayLike, axis: int | None, rule: Callable[[Floats], Floats]) -> Floats:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln, ndtr, ndtri
 
-from isonomy.stats._samples import Floats, check_share
+from isonomy._arrays import Floats
+from isonomy.stats._samples import check_share
 
 
 def critical_value(confidence: float) -> float:

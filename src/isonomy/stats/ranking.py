@@ -11,7 +11,8 @@ import scipy
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy.stats._samples import Floats, check_option, check_share, named_samples
+from isonomy._arrays import Floats
+from isonomy.stats._samples import check_option, check_share, named_samples
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.results import Result
 
@@ -81,13 +82,13 @@ def divide(
     waiting = [(0, size)]
     while waiting:
         first, end = waiting.pop()
-        best, found = 0.0, None
+        best, result = 0.0, None
         for cut in range(first + 1, end):
             worth = gain(first, cut, end)
             if worth > best and (not seek or differ(first, cut, end)):
-                best, found = worth, cut
-        if found is not None and (seek or differ(first, found, end)):
-            waiting += [(found, end), (first, found)]  # the left side is next
+                best, result = worth, cut
+        if result is not None and (seek or differ(first, result, end)):
+            waiting += [(result, end), (first, result)]  # the left side is next
         else:
             group[first:end] = following
             following += 1
@@ -174,10 +175,10 @@ def _shifted_bootstrap(
     for side in (low, high):
         place = rng.integers(0, side.size, size=(resamples, side.size))
         drawn.append((side - side.mean() + middle)[place])
-    found = _welch(drawn[0], drawn[1])
+    result = _welch(drawn[0], drawn[1])
     if both_sides:
-        return float(np.mean(np.abs(found) > abs(observed)))
-    return float(np.mean(found > observed))
+        return float(np.mean(np.abs(result) > abs(observed)))
+    return float(np.mean(result > observed))
 
 
 def scott_knott(

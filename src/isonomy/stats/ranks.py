@@ -6,8 +6,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
-from isonomy.stats._samples import Floats
 
 _METHODS: dict[str, Any] = {"mean": "average", "order": "ordinal"}
 

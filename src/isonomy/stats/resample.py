@@ -10,9 +10,9 @@ import scipy
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.stats._samples import (
-    Floats,
     NanPolicy,
     Words,
     check_option,

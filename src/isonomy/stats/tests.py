@@ -9,10 +9,10 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.stats._samples import (
     Alternative,
-    Floats,
     NanPolicy,
     Words,
     broadcast,

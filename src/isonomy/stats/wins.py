@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
-from isonomy.stats._samples import Floats, check_labels, check_option, check_share, floats
+from isonomy.stats._samples import check_labels, check_option, check_share, floats
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.multiple import benjamini_hochberg, holm
 from isonomy.stats.results import Result

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.errors import UndefinedMetricWarning
 from isonomy.metrics import METRICS, ZERO_DIVISION_METRICS, Counts, Metric, Neighbours, get_metric
 from isonomy.metrics.joint import JointCounts
 from isonomy.store.record import magnitude
 from isonomy.tradeoff.baseline import mean_of_draws, mutation_values
-
-Floats = NDArray[np.float64]
 
 
 def count_metrics() -> tuple[str, ...]:

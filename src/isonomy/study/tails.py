@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._names import base_name
 from isonomy.counterfactual.extremes import PAPER_K, extremes
 from isonomy.mitigators import MITIGATORS
@@ -18,8 +19,6 @@ from isonomy.mitigators.ecd_fair import location
 from isonomy.study.spec import Method
 from isonomy.study.workbench import Outputs, Workbench
 from isonomy.tails import cv_test, diagnose
-
-Floats = NDArray[np.float64]
 
 SIDES = ("privileged", "unprivileged")
 """The two groups; a metric of one ends in ``_privileged`` or ``_unprivileged``."""
@@ -70,19 +69,19 @@ def side_metrics(cd: Floats) -> dict[str, float]:
     >>> metrics["cd_max"], round(metrics["level_1000"], 3), metrics["tail_distinct"]
     (0.1, 0.1, 50.0)
     """
-    found = extremes(cd, horizons=HORIZONS, resamples=0)
-    law, peaks = found.paper, found.fit
+    result = extremes(cd, horizons=HORIZONS, resamples=0)
+    law, peaks = result.paper, result.fit
     out = {
         f"cd_p{q}": float(v) for q, v in zip(QUANTILES, np.percentile(cd, QUANTILES), strict=True)
     }
     out |= {
-        "cd_rows": float(found.rows),
-        "cd_mean": found.acd.value,
-        "cd_cvar": found.cvar.value,
-        "cd_max": found.largest,
-        "tail_distinct": float(len(np.unique(found.values[:PAPER_K]))),
-        "tail_threshold": float(found.values[min(PAPER_K, found.rows - 1)]),
-        "gev_location": location(found),
+        "cd_rows": float(result.rows),
+        "cd_mean": result.acd.value,
+        "cd_cvar": result.cvar.value,
+        "cd_max": result.largest,
+        "tail_distinct": float(len(np.unique(result.values[:PAPER_K]))),
+        "tail_threshold": float(result.values[min(PAPER_K, result.rows - 1)]),
+        "gev_location": location(result),
         **dict.fromkeys([*_FITTED, "cv_raw", "cv_residual"], float("nan")),
         "tail_horizon": 0.0,
     }
@@ -94,8 +93,8 @@ def side_metrics(cd: Floats) -> dict[str, float]:
         out |= {"gpd_scale": float(peaks.scale), "gpd_shape": float(peaks.shape)}
         out |= {"gpd_low": float(low), "gpd_high": float(high)}
         out["tail_horizon"] = float(diagnose(peaks, resamples=RESAMPLES).horizon)
-    out |= {f"level_{m}": level.value for m, level in found.levels.items()}
-    if found.rows > PAPER_K:
+    out |= {f"level_{m}": level.value for m, level in result.levels.items()}
+    if result.rows > PAPER_K:
         variation = cv_test(cd, k_max=PAPER_K)
         out["cv_raw"] = float(variation.passed_as_published)
         out["cv_residual"] = float(variation.passed)

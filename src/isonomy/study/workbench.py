@@ -22,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from isonomy._arrays import Floats
 from isonomy._groups import cross
 from isonomy._names import base_name, parse_name
 from isonomy.data import Dataset, Encoded, encode, load, make_split
@@ -42,7 +43,6 @@ from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, is_mitigator
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 T = TypeVar("T")
 

@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
 from isonomy.tails.fit import TailFit
 from isonomy.tails.levels import Limits, check_confidence
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

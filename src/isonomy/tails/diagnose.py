@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
 from isonomy.tails.fit import TailFit, fit_gev, fit_gpd
@@ -19,8 +19,6 @@ from isonomy.tails.laws import law_cdf
 from isonomy.tails.levels import Interval
 from isonomy.tails.profile_gpd import Shape
 from isonomy.tails.solve import redraw, solve_gumbel
-
-Floats = NDArray[np.float64]
 
 EXTRAPOLATION = 10.0
 """A level is read at most for this many times the queries that were observed (ours)."""
@@ -106,8 +104,8 @@ def refitted(fit: TailFit, *, resamples: int, rng: np.random.Generator) -> tuple
     flat = fit.flat()
     theta = flat.theta[0] * np.array([fit.family == "gev", 1.0, 1.0])
     drawn = [
-        law_cdf(fit.family, np.sort(sample, axis=1), *(part[:, None] for part in found.T))
-        for sample, found in redraw(fit.family, theta, fit.k, resamples, rng)
+        law_cdf(fit.family, np.sort(sample, axis=1), *(part[:, None] for part in result.T))
+        for sample, result in redraw(fit.family, theta, fit.k, resamples, rng)
     ]
     return law_cdf(fit.family, np.sort(fit.sample), *theta), np.concatenate(drawn)
 
@@ -312,7 +310,7 @@ class Diagnosis(Result):
         --------
         >>> from isonomy.tails import fit_gpd
         >>> fit = fit_gpd(np.random.default_rng(0).exponential(size=100))
-        >>> diagnose(fit).frame().loc["type", "found"]
+        >>> diagnose(fit).frame().loc["type", "result"]
         'light'
         """
         findings: dict[str, Any] = {

@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
 from isonomy.tails.laws import gev_quantile, growth, law_cdf, law_quantile
 from isonomy.tails.levels import Flat, Interval, Limits, check_confidence
 from isonomy.tails.solve import covariance, estimate
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

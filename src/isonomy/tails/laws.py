@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from isonomy._arrays import Floats
 
 # Below this |shape| * max|w| the transform is summed as a series: the closed forms of its
 # derivatives divide rounding errors by shape and shape squared.

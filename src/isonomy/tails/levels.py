@@ -13,6 +13,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from isonomy._arrays import Floats, Rows
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
@@ -20,9 +21,6 @@ from isonomy.tails.laws import gpd_quantile, growth
 from isonomy.tails.profile import GevProfile, Problem, Profile
 from isonomy.tails.profile_gpd import End, Level, Scale, Shape
 from isonomy.tails.solve import covariance, redraw, solve
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 METHODS = ("profile", "profile_plain", "delta", "bootstrap")
 QUANTITIES = ("shape", "scale", "location", "return_level", "endpoint")

@@ -21,13 +21,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats, Rows
 from isonomy.tails.laws import Value, gev_value, growth
 from isonomy.tails.solve import minimize
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class Profile(Protocol):
@@ -241,10 +238,10 @@ class GevProfile:
         guess[:, free] -= step[:, None] * np.linalg.solve(block, side[..., None])[..., 0]
         allowed = np.isfinite(self.value(guess, rows).value)
         start = np.where(allowed[:, None], guess, start)
-        point, found, _ = minimize(
+        point, result, _ = minimize(
             lambda at, which: self.value(at, rows[which]), start, free=self.free, tolerance=1e-8
         )
-        fine = np.isfinite(found.value)
+        fine = np.isfinite(result.value)
         self.warm[rows[fine]] = point[fine]
-        self.hessian[rows[fine]] = found.hessian[fine]
-        return found.value, found.gradient[:, self.index]
+        self.hessian[rows[fine]] = result.hessian[fine]
+        return result.value, result.gradient[:, self.index]

@@ -5,12 +5,10 @@ alone: the mean negative log-likelihood is ``log(scale) + (1 + shape) * B(theta)
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats, Rows
 from isonomy.tails.laws import gpd_value, means, transform
-from isonomy.tails.profile import Rows, crossing
-
-Floats = NDArray[np.float64]
+from isonomy.tails.profile import crossing
 
 
 class _Gpd:
@@ -37,8 +35,8 @@ class _Gpd:
 
     def means(self, theta: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
         """Return B(theta) and its first two derivatives."""
-        found = means(self.rows_of(rows), theta)
-        return found.ell, found.a, found.b
+        result = means(self.rows_of(rows), theta)
+        return result.ell, result.a, result.b
 
     def prepare(self) -> None:
         """Compute what the tangent exponential model needs at the estimate, once."""

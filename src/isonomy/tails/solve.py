@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gamma
 
+from isonomy._arrays import Floats
 from isonomy.tails.laws import Value, gev_value, gpd_logpdf, gpd_value, law_quantile
 
-Floats = NDArray[np.float64]
 Objective = Callable[[Floats, NDArray[np.intp]], Value]
 """(points, which problems they belong to) -> value, gradient, Hessian of each."""
 
@@ -230,10 +230,10 @@ def _start(y: Floats) -> Floats:
         better = (value < best) & (shape > -0.98)
         best, at = np.where(better, value, best), np.where(better, theta, at)
         at_shape = np.where(better, shape, at_shape)
-    found = np.isfinite(best)
+    result = np.isfinite(best)
     # no point of the grid has a shape above -1: start at a short tail that still has one
-    shape = np.where(found, at_shape, -0.5)
-    scale = np.where(found, at_shape / at, 0.55 * largest)
+    shape = np.where(result, at_shape, -0.5)
+    scale = np.where(result, at_shape / at, 0.55 * largest)
     return np.stack([np.log(scale), shape], axis=-1)
 
 

@@ -8,14 +8,13 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from isonomy._arrays import Floats
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
 from isonomy.tails.diagnose import anderson_darling_p, refitted
 from isonomy.tails.fit import finite, peaks_over_threshold
 from isonomy.tails.laws import gpd_quantile
-
-Floats = NDArray[np.float64]
 
 FEWEST = 20
 """A threshold that leaves fewer excesses is not considered (ours)."""

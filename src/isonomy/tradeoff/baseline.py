@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import plain
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.metrics.gaps import default_comparison
 from isonomy.tradeoff import regions
 from isonomy.tradeoff.expectation import expected
-from isonomy.tradeoff.mutation import check_degrees, map_cells, mutate, resolve_target
+from isonomy.tradeoff.mutation import check_degrees, mutate, resolve_target
 from isonomy.tradeoff.regions import Normalised, Placed, Rule
 
-Floats = NDArray[np.float64]
 Method = Literal["sampled", "expected"]
 
 
@@ -30,8 +30,8 @@ def bias_of(metric: str | Metric, value: ArrayLike) -> Floats:
     >>> float(bias_of("spd", -0.25)), float(bias_of("disparate_impact", 0.75))
     (0.25, 0.25)
     """
-    found = get_metric(metric)
-    return np.asarray(np.abs(np.asarray(value, dtype=np.float64) - _ideal(found)))
+    result = get_metric(metric)
+    return np.asarray(np.abs(np.asarray(value, dtype=np.float64) - _ideal(result)))
 
 
 def _ideal(metric: Metric) -> float:
@@ -91,8 +91,7 @@ def mutation_values(
         random_state=random_state,
     )
     # adding groups up once serves every metric that would do so by itself
-    together = map_cells(
-        drawn,
+    together = drawn.map_cells(
         lambda cells: cells.sum(axis=-3, keepdims=True),
         attributes=("all",),
         groups=(("all",),),

@@ -7,17 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
+from isonomy._arrays import Floats
 from isonomy.metrics import Counts
 from isonomy.tradeoff.mutation import (
     Target,
     check_degrees,
     draw,
-    map_cells,
     resolve_target,
     rows_to_mutate,
 )
 
-Floats = NDArray[np.float64]
 Values = Callable[[Counts], Floats]
 
 _CERTAIN = 4.0  # standard errors in the bound of a simulated expectation
@@ -81,7 +80,7 @@ def expected(
     rng = np.random.default_rng(random_state)
     target = resolve_target(counts) if target is None else target
     chosen = rows_to_mutate(counts, check_degrees(degrees))
-    flat = map_cells(counts, lambda cells: cells.reshape(-1, *cells.shape[-3:]))
+    flat = counts.map_cells(lambda cells: cells.reshape(-1, *cells.shape[-3:]))
     splits = flat.n.shape[0]
     chosen = chosen.reshape(-1, splits)
     value, error = _at_the_mean(flat, chosen, target, metric, ideal, rng)
@@ -89,7 +88,7 @@ def expected(
     each = tolerance * np.sqrt(splits)
     simulated = ~(error <= tolerance / 10)
     for d, s in zip(*np.nonzero(simulated), strict=True):
-        one = map_cells(flat, lambda cells, s=s: cells[s])  # type: ignore[misc]
+        one = flat.map_cells(lambda cells, s=s: cells[s])  # type: ignore[misc]
         value[d, s], error[d, s] = _average(one, chosen[d, s], target, metric, ideal, each, rng)
     random = np.sqrt((np.where(simulated, error, 0.0) ** 2).sum(axis=1))
     bound = (np.where(simulated, 0.0, error).sum(axis=1) + random) / splits
@@ -109,7 +108,7 @@ def _moved(counts: Counts, share: Floats, target: Target) -> Counts:
             cells - moved + moved.sum(axis=-1, keepdims=True) * np.asarray(target.share)
         )
 
-    return map_cells(counts, move)
+    return counts.map_cells(move)
 
 
 def _is_linear(counts: Counts, metric: Values, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -122,7 +121,7 @@ def _is_linear(counts: Counts, metric: Values, rng: np.random.Generator) -> NDAr
     first, second = (rng.dirichlet(np.ones(len(counts.classes)), size=lead) for _ in range(2))
 
     def at(share: Floats) -> Floats:
-        return metric(map_cells(counts, lambda cells: cells.sum(axis=-1, keepdims=True) * share))
+        return metric(counts.map_cells(lambda cells: cells.sum(axis=-1, keepdims=True) * share))
 
     gap = np.abs(at((first + second) / 2) - (at(first) + at(second)) / 2)
     return np.asarray((gap <= 1e-12).all(axis=0))

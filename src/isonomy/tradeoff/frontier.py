@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._groups import attribute_columns, group_index
 from isonomy._tables import plain
 from isonomy._validate import check_length, check_score, check_weight
@@ -14,8 +15,6 @@ from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.mitigators import FairnessConstrainedThresholds
 from isonomy.tradeoff.baseline import bias_of
-
-Floats = NDArray[np.float64]
 
 CONSTRAINT_OF = {
     "statistical_parity_difference": "demographic_parity",

@@ -5,19 +5,16 @@ number taken from each cell is multivariate hypergeometric. One mutation costs a
 however many rows there are; repetitions, degrees and splits are axes of one array.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import match_values
 from isonomy.errors import InputError
-from isonomy.metrics import Counts, JointCounts
-
-Floats = NDArray[np.float64]
-AnyCounts = TypeVar("AnyCounts", Counts, JointCounts)
+from isonomy.metrics import Counts
 
 _LARGEST = 10**9  # numpy's hypergeometric draw counts no further
 
@@ -32,13 +29,6 @@ class Target:
     """The one label, or None where labels are drawn at random."""
     share: tuple[float, ...]
     """The probability of each class."""
-
-
-def map_cells(counts: AnyCounts, change: Callable[[Floats], Floats], **fields: Any) -> AnyCounts:
-    """Change rows, weights and squared weights alike, and other fields of the counts as given."""
-    cells = {name: getattr(counts, name) for name in ("n", "w", "w2")}
-    fields |= {name: None if value is None else change(value) for name, value in cells.items()}
-    return replace(counts, **fields)
 
 
 def resolve_target(counts: Counts, strategy: Any = "majority") -> Target:

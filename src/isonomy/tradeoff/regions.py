@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
 Rule = Literal["paper", "code"]
 

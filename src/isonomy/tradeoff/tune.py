@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from isonomy._tables import plain
@@ -21,7 +20,6 @@ from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
 from isonomy.tradeoff.validation import Validation
 from isonomy.tradeoff.verdict import is_constant, measure
 
-Floats = NDArray[np.float64]
 Config = dict[str, Any]
 
 WITHOUT_AREA = {"poor": -0.25, "inverted": -0.5, "lose-lose": -1.0}
@@ -182,12 +180,12 @@ def tune(
     >>> from isonomy.data import load, make_splits, prepare
     >>> data = load("synthetic", n=1500)
     >>> ready = prepare(data, attribute="group", split=make_splits(data)[0])
-    >>> found = tune(
+    >>> result = tune(
     ...     "fairness_constrained_thresholds",
     ...     {"tolerance": [0.0, 0.05, 0.1]},
     ...     ready.X_train, ready.y_train, sensitive_features={"group": ready.s_train},
     ... )
-    >>> len(found.curve), list(found.chosen)
+    >>> len(result.curve), list(result.chosen)
     (3, ['tolerance'])
     """
     method = make_mitigator(mitigator) if isinstance(mitigator, str) else mitigator

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._arrays import Floats
 from isonomy._tables import plain
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
@@ -19,7 +20,6 @@ from isonomy.tradeoff.baseline import Baseline, Method, bias_of, mean_of_draws, 
 from isonomy.tradeoff.frontier import Frontier
 from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 _CELLS_AT_A_TIME = 2_000_000  # mutated cells held in memory during the bootstrap

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.papers.archive import PUBLISHED, File, list_files, numbers, refuse_empty
 from isonomy.papers.biswas_2020.tables import BEFORE, LOGARITHMS, METHODS, METRICS
 from isonomy.papers.biswas_2020.workbook import read_sheet
 from isonomy.store.record import Block
-
-Floats = NDArray[np.float64]
 
 _MITIGATORS = (BEFORE, *METHODS.values())
 _MEANS = tuple(METRICS.values())

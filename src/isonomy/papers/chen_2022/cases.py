@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.papers.judge import Curves, curves_of, known_mean, runs_of
 from isonomy.stats import cohens_d, mann_whitney
 from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, classify, place
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Places = NDArray[np.intp]
 

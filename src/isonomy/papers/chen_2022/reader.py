@@ -3,17 +3,14 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, numbers, refuse_empty
 from isonomy.papers.chen_2022.cases import BIAS, METHODS, NAMES
 from isonomy.store.record import Block
-
-Floats = NDArray[np.float64]
 
 _STUDY = f"chen_2022{PUBLISHED}"
 

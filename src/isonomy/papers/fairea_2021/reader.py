@@ -6,14 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, numbers, refuse_empty
 from isonomy.papers.fairea_2021.cases import GAPS, IN, METHODS, SWEEPS
 from isonomy.store.record import Block
-
-Floats = NDArray[np.float64]
 
 _STUDY = f"fairea_2021{PUBLISHED}"
 

@@ -141,9 +141,9 @@ def _above(cases: pd.DataFrame, claim: Any) -> str:
 
 def _missed(cases: pd.DataFrame, claim: Any) -> str:
     known = cases[["ECD", "CVaR"]].dropna()
-    found = known[_reaches(known["ECD"])]
-    beyond = int(_reaches(found["ECD"] - found["CVaR"]).sum())
-    silent = int((~_reaches(found["CVaR"])).sum())
+    result = known[_reaches(known["ECD"])]
+    beyond = int(_reaches(result["ECD"] - result["CVaR"]).sum())
+    silent = int((~_reaches(result["CVaR"])).sum())
     return (
         f"{beyond} of {len(known)} with ECD {LIMIT} or more above CVaR, {silent} with CVaR itself "
         f"below {LIMIT}"

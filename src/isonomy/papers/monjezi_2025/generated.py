@@ -142,8 +142,8 @@ def _measured(
         settings["random_state"] = repeat
     generator.set_params(**settings).fit(train)
     drawn = generator.sample(len(train), np.random.default_rng([repeat, len(train)]))
-    found = quality(train, drawn, label=LABEL, test=test, favorable=1, random_state=repeat)
-    out = {metric: float(value) for metric, value in asdict(found).items()}
+    result = quality(train, drawn, label=LABEL, test=test, favorable=1, random_state=repeat)
+    out = {metric: float(value) for metric, value in asdict(result).items()}
     if task.split()[0] == _PICTURED and repeat == 0:
         points = mds_points(train, drawn, n=POINTS, random_state=repeat)
         for source, part in points.groupby("source"):

@@ -252,13 +252,13 @@ def _rounds_of(mitigator: str) -> float:
 
 def about_runs(table: str, runs: pd.DataFrame) -> list[str]:
     """Return notes on a table from the times of its runs: for Table VII, the time of 2,000 rounds."""
-    if table != "table7" or not len(found := minimax_hours(runs)):
+    if table != "table7" or not len(result := minimax_hours(runs)):
         return []
     cases = ", ".join(
         f"{model} on {task_of(dataset, attributes) or dataset} {hours:.2g} h"
-        for dataset, attributes, model, _, hours in found.to_numpy().tolist()
+        for dataset, attributes, model, _, hours in result.to_numpy().tolist()
     )
-    total = f"{found['hours'].sum():,.2g} hours of CPU for 20 repeats of these cases"
+    total = f"{result['hours'].sum():,.2g} hours of CPU for 20 repeats of these cases"
     start = f"The published 2,000 rounds of MiniMax would take about {total}"
     return [f"{start}, by the times of this run: {cases}."]
 
