@@ -310,7 +310,7 @@ class Diagnosis(Result):
         --------
         >>> from isonomy.tails import fit_gpd
         >>> fit = fit_gpd(np.random.default_rng(0).exponential(size=100))
-        >>> diagnose(fit).frame().loc["type", "result"]
+        >>> diagnose(fit).frame().loc["type", "found"]
         'light'
         """
         findings: dict[str, Any] = {
