@@ -35,8 +35,9 @@ def mitigators_command(
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         table.add_column(style="bold", no_wrap=True)
         table.add_column()
-        for key in ("name", "label", "stage", "needs", "groups", "classes", "advice", "reference"):
-            table.add_row(key, facts[key])
+        for key, fact in facts.items():
+            if isinstance(fact, str):
+                table.add_row(key, fact)
         table.add_row("parameters", ", ".join(f"{k}={v}" for k, v in facts["parameters"].items()))
         screen.print(table)
         screen.print()
@@ -82,6 +83,8 @@ def describe(method: Any) -> dict[str, Any]:
         "needs": "; ".join(needs),
         "groups": "any number" if method.multi_group else "privileged against the rest",
         "classes": "any number" if method.multi_class else "two",
+        "aims": ", ".join(method.aims).replace("_", " ") or "no gap between groups",
+        "strength": ", ".join(method.strength_values) or "none to tune",
         "needs_sensitive_at_predict": method.needs_sensitive_at_predict,
         "randomized": method.randomized,
         "advice": method.advice,

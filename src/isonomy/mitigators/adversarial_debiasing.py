@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,13 @@ class AdversarialDebiasing(InProcessor):
     label = "AD"
     advice = "For a network on thousands of rows; vary the seed, results scatter."
     reference = "Zhang, Lemoine and Mitchell, AIES 2018"
+    aims: ClassVar = {
+        "demographic_parity": {"target": "statistical_parity"},
+        "equal_opportunity": {"target": "equalized_odds"},
+        "predictive_equality": {"target": "equalized_odds"},
+        "equalized_odds": {"target": "equalized_odds"},
+    }
+    strength_values: ClassVar = {"adversary_loss_weight": (0.01, 0.1, 0.3, 1.0)}
     uses_estimator = False
     randomized = True
 

@@ -6,7 +6,7 @@ arrays that the stages of ``isonomy.mitigators.stages`` work on, and back.
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -118,6 +118,14 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     """Whether y may have more than two classes."""
     dataset_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Parameters that a study may set by dataset (``"@dataset"``), with the datasets' values."""
+    aims: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Fairness goals (``isonomy.mitigators.aims``), with the parameters that aim it at each."""
+    objectives: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Performance metrics that it can be told to maximise, with the parameters for each."""
+    strength_values: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    """The one parameter that makes it stronger, with the values to try, the weakest first."""
+    cheap_to_tune: ClassVar[bool] = False
+    """Whether a benchmark tries these values without being asked: few fits, or none."""
     probabilities_from_estimator: ClassVar[bool] = False
     """Whether there are probabilities only where the base learner has them."""
 

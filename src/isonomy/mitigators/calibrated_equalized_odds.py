@@ -1,6 +1,7 @@
 """Calibrated equalised odds (Pleiss et al., 2017): equal costs by withholding information."""
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 
@@ -84,6 +85,11 @@ class CalibratedEqualizedOdds(PostProcessor):
     advice = "Keeps calibration and equalises one cost, by making good scores worse."
     reference = "Pleiss et al., NeurIPS 2017"
     rule_uses_estimator = False
+    aims: ClassVar = {
+        "equal_opportunity": {"cost": "fnr"},
+        "predictive_equality": {"cost": "fpr"},
+        "equalized_odds": {"cost": "weighted"},
+    }
     draws_to_predict = True
 
     cost: str = "weighted"

@@ -1,6 +1,6 @@
 """Disparate impact remover (Feldman et al., 2015): features whose distribution tells no group."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,9 @@ class DisparateImpactRemover(PreProcessor):
     label = "DIR"
     advice = "Numeric features that give the group away; keeps ranks within groups."
     reference = "Feldman et al., KDD 2015"
+    aims: ClassVar = {"demographic_parity": {}}
+    strength_values: ClassVar = {"repair_level": (0.25, 0.5, 0.75, 1.0)}
+    cheap_to_tune = True
     transform_uses_estimator = False
     needs_sensitive_at_predict = True
     multi_group = True

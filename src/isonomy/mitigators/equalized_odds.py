@@ -1,5 +1,7 @@
 """Equalised odds (Hardt et al., 2016): flip labels at random until the error rates are equal."""
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.optimize import linprog
 from sklearn.base import BaseEstimator
@@ -90,6 +92,12 @@ class EqualizedOdds(PostProcessor):
     advice = "Equal error rates from labels alone, any number of groups; random."
     reference = "Hardt, Price and Srebro, NeurIPS 2016"
     rule_uses_estimator = False
+    # one true and one false positive rate for all groups: each of the two goals, and both
+    aims: ClassVar = {"equal_opportunity": {}, "predictive_equality": {}, "equalized_odds": {}}
+    objectives: ClassVar = {
+        "accuracy": {"objective": "accuracy"},
+        "balanced_accuracy": {"objective": "balanced"},
+    }
     draws_to_predict = True
     multi_group = True
     needs_scores = False

@@ -1,7 +1,7 @@
 """Exponentiated gradient (Agarwal et al., 2018): a lottery of models that keeps a constraint."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -96,6 +96,7 @@ class ExponentiatedGradient(Reduction):
     label = "EG"
     advice = "A guarantee for a learner of your choice, at the price of a lottery."
     reference = "Agarwal et al., ICML 2018"
+    strength_values: ClassVar = {"bound": (0.1, 0.05, 0.02, 0.01)}
     draws_to_predict = True
     randomized = True
 

@@ -1,6 +1,6 @@
 """Fair-SMOTE (Chakraborty et al., 2021): balance the subgroups, then test situations."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,7 @@ class FairSmote(PreProcessor):
     label = "Fair-SMOTE"
     advice = "When small subgroups are the cause; shifts the base rate to one half."
     reference = "Chakraborty et al., ESEC/FSE 2021"
+    aims: ClassVar = {"demographic_parity": {}}
     randomized = True
     multi_group = True
     multi_class = True

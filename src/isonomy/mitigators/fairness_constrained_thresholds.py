@@ -1,5 +1,7 @@
 """Group thresholds under a fairness constraint: the exact optimum over the groups' ROC hulls."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from isonomy._arrays import Floats
@@ -95,6 +97,10 @@ class FairnessConstrainedThresholds(PostProcessor):
     advice = "The strongest post-processor: best accuracy at the disparity you allow."
     reference = "Hardt, Price and Srebro, NeurIPS 2016"
     rule_uses_estimator = False
+    aims: ClassVar = {goal: {"constraint": goal} for goal in CONSTRAINTS}
+    objectives: ClassVar = {name: {"objective": name} for name in OBJECTIVES}
+    strength_values: ClassVar = {"tolerance": (0.1, 0.05, 0.02, 0.0)}
+    cheap_to_tune = True
     draws_to_predict = True
     multi_group = True
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,8 @@ class Fairway(WrappedModel):
     label = "Fairway"
     advice = "When labels of the groups follow different rules; keeps accuracy high."
     reference = "Chakraborty et al., ESEC/FSE 2020"
+    # what its search minimises counts both
+    aims: ClassVar = {"equal_opportunity": {}, "equalized_odds": {}}
     randomized = True
     multi_group = True
 

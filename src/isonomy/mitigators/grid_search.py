@@ -1,6 +1,6 @@
 """Grid search over reductions (Agarwal et al., 2018): one model instead of a lottery."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -74,6 +74,7 @@ class GridSearch(Reduction):
     label = "GS"
     advice = "Like exponentiated_gradient, but one model and no lottery."
     reference = "Agarwal et al., ICML 2018"
+    strength_values: ClassVar = {"constraint_weight": (0.25, 0.5, 0.75, 0.95)}
 
     constraint_weight: float = 0.5
     grid_size: int = 10

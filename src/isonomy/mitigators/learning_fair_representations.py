@@ -1,7 +1,7 @@
 """Learning fair representations (Zemel et al., 2013): rows as mixtures of a few prototypes."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,8 @@ class LearningFairRepresentations(PreProcessor):
     label = "LFR"
     advice = "Strong but blunt: lower Az until the result is not one class only."
     reference = "Zemel et al., ICML 2013"
+    aims: ClassVar = {"demographic_parity": {}}
+    strength_values: ClassVar = {"Az": (1.0, 5.0, 20.0, 50.0)}
     transform_uses_estimator = False
     randomized = True
 

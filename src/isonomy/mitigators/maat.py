@@ -1,6 +1,6 @@
 """MAAT (Chen et al., 2022): a performance model and a fairness model decide together."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,9 @@ class Maat(BaseMitigator):
     label = "MAAT"
     advice = "A middle way between the data and even rates, set by one weight."
     reference = "Chen et al., ESEC/FSE 2022"
+    aims: ClassVar = {"demographic_parity": {}}
+    strength_values: ClassVar = {"weight": (0.75, 0.5, 0.25, 0.0)}
+    cheap_to_tune = True
     randomized = True
     multi_group = True
 

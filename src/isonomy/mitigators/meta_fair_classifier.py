@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -120,6 +120,13 @@ class MetaFairClassifier(InProcessor):
     label = "MFC"
     advice = "For a ratio of rates as target, when the features are near normal."
     reference = "Celis, Huang, Keswani and Vishnoi, FAT* 2019"
+    aims: ClassVar = {
+        "demographic_parity": {"constraint": "sr"},
+        "equal_opportunity": {"constraint": "tpr"},
+        "predictive_equality": {"constraint": "fpr"},
+        "predictive_parity": {"constraint": "fdr"},
+    }
+    strength_values: ClassVar = {"tau": (0.6, 0.7, 0.8, 0.9)}
     uses_estimator = False
     randomized = True
 

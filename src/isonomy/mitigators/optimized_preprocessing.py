@@ -103,6 +103,8 @@ class OptimizedPreprocessing(PreProcessor):
     label = "OP"
     advice = "A few coarse columns whose changes you can price; rewrites labels too."
     reference = "Calmon et al., NeurIPS 2017"
+    aims: ClassVar = {"demographic_parity": {}}
+    strength_values: ClassVar = {"epsilon": (0.2, 0.1, 0.05, 0.02)}
     transform_uses_estimator = False
     takes_frame = True
     dataset_options: ClassVar = {"distortion": {"adult": ADULT, "compas": COMPAS, "german": GERMAN}}

@@ -1,6 +1,6 @@
 """Prejudice remover (Kamishima et al., 2012): logistic regression that pays for dependence."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import optimize, sparse
@@ -110,6 +110,9 @@ class PrejudiceRemover(InProcessor):
     label = "PR"
     advice = "For equal rates from a linear model, with one number to turn."
     reference = "Kamishima, Akaho, Asoh and Sakuma, ECML PKDD 2012"
+    aims: ClassVar = {"demographic_parity": {}}
+    strength_values: ClassVar = {"eta": (1.0, 5.0, 25.0, 100.0)}
+    cheap_to_tune = True
     uses_estimator = False
     needs_sensitive_at_predict = True
     multi_group = True

@@ -1,6 +1,7 @@
 """Reject option classification (Kamiran et al., 2012): doubtful cases go to the worse-off group."""
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
 METRICS = ("spd", "aod", "eod")
+OBJECTIVES = ("accuracy", "balanced_accuracy")
 
 
 @MITIGATORS.register("reject_option", aliases=("roc",))
@@ -21,8 +23,8 @@ class RejectOption(PostProcessor):
     Scores within a margin :math:`m` of the threshold :math:`t` are doubtful. There the
     unprivileged get the favourable label and the privileged the other one, which is the same as
     a threshold for each group: :math:`t + m` for the privileged, :math:`t - m` for the
-    unprivileged. Of a grid of :math:`(t, m)` the pair with the best balanced accuracy is taken
-    among those whose disparity lies within ``bounds``.
+    unprivileged. Of a grid of :math:`(t, m)` the pair with the best balanced accuracy (or
+    accuracy, by ``objective``) is taken among those whose disparity lies within ``bounds``.
 
     The scores of the four cells of group and label are sorted once and all thresholds are looked
     up at once, so that the search costs about as much as the sort.
@@ -37,6 +39,8 @@ class RejectOption(PostProcessor):
         rate.
     bounds : (float, float)
         The least and the largest disparity allowed.
+    objective : {"balanced_accuracy", "accuracy"}
+        What is made as large as the bounds allow; the first is the paper's.
     low, high : float
         The ends of the grid of thresholds.
     n_thresholds, n_margins : int
@@ -90,9 +94,20 @@ class RejectOption(PostProcessor):
     advice = "Reaches a chosen limit on one disparity by two thresholds; repeatable."
     reference = "Kamiran, Karim and Zhang, ICDM 2012"
     rule_uses_estimator = False
+    aims: ClassVar = {
+        "demographic_parity": {"metric": "spd"},
+        "equal_opportunity": {"metric": "eod"},
+        "equalized_odds": {"metric": "aod"},
+    }
+    objectives: ClassVar = {name: {"objective": name} for name in OBJECTIVES}
+    strength_values: ClassVar = {
+        "bounds": ((-0.1, 0.1), (-0.05, 0.05), (-0.02, 0.02), (-0.01, 0.01))
+    }
+    cheap_to_tune = True
 
     metric: str = "spd"
     bounds: tuple[float, float] = (-0.05, 0.05)
+    objective: str = "balanced_accuracy"
     low: float = 0.01
     high: float = 0.99
     n_thresholds: int = 100
@@ -103,6 +118,7 @@ class RejectOption(PostProcessor):
     ) -> None:
         """Choose the threshold and the margin."""
         check_choice("metric of reject_option", self.metric, METRICS)
+        check_choice("objective of reject_option", self.objective, OBJECTIVES)
         if not 0 <= self.low <= self.high <= 1:
             raise InputError(
                 f"low and high must satisfy 0 <= low <= high <= 1; got {self.low:g} and "
@@ -124,17 +140,20 @@ class RejectOption(PostProcessor):
                     scores[rows], None if w is None else w[rows], threshold
                 )
         disparity, balanced = _criteria(chosen, total[:, :, None, None], self.metric)
-        best = self._choose(m, disparity, balanced)
+        right = balanced
+        if self.objective == "accuracy":
+            right = (chosen[:, 1] - chosen[:, 0]).sum(axis=0) / total.sum()
+        best = self._choose(m, disparity, right)
         self.threshold_, self.margin_ = float(t[best]), float(m[best])
         self.disparity_, self.balanced_accuracy_ = float(disparity[best]), float(balanced[best])
 
-    def _choose(self, m: Vector, disparity: Vector, balanced: Vector) -> tuple[int, int]:
+    def _choose(self, m: Vector, disparity: Vector, right: Vector) -> tuple[int, int]:
         """Return the position of the best pair in the grid."""
         least, largest = self.bounds
         feasible = (disparity >= least) & (disparity <= largest)
         self.feasible_ = bool(feasible.any())
         if self.protocol == "as_published":
-            aim = np.where(feasible, balanced, -np.inf) if self.feasible_ else -disparity
+            aim = np.where(feasible, right, -np.inf) if self.feasible_ else -disparity
             row, column = divmod(int(np.argmax(aim)), int(m.shape[1]))
             return row, column
         if not self.feasible_:
@@ -148,7 +167,7 @@ class RejectOption(PostProcessor):
                 stacklevel=2,
             )
         rows, columns = np.nonzero(feasible)
-        first = np.lexsort((m[feasible], np.abs(disparity[feasible]), -balanced[feasible]))[0]
+        first = np.lexsort((m[feasible], np.abs(disparity[feasible]), -right[feasible]))[0]
         return int(rows[first]), int(columns[first])
 
     def _threshold_of(self, s: Vector) -> Floats:

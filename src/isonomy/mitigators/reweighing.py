@@ -1,6 +1,6 @@
 """Reweighing (Kamiran and Calders, 2012): weights that make label and group independent."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class Reweighing(PreProcessor):
     label = "RW"
     advice = "The first thing to try: any learner with weights, little to lose."
     reference = "Kamiran and Calders, KAIS 2012"
+    aims: ClassVar = {"demographic_parity": {}}
     transform_uses_estimator = False
     multi_group = True
     multi_class = True

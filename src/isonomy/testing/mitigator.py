@@ -16,8 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
+from isonomy._names import format_name
 from isonomy.errors import InputError, IsonomyWarning, NotApplicable
+from isonomy.metrics import get_metric
 from isonomy.mitigators import BaseMitigator, PostProcessor, PreProcessor
+from isonomy.mitigators.aims import GOALS, goals_of
 from isonomy.mitigators.base import STAGES
 from isonomy.models import fit_model
 
@@ -293,6 +296,37 @@ def _draws_as_declared(m: BaseMitigator) -> None:
         np.testing.assert_array_equal(again, labels, "randomized is False, and yet it draws")
 
 
+def _aims_as_declared(m: BaseMitigator) -> None:
+    """Set every aim, objective and strength: each is accepted, fits, and is what was asked for."""
+    X, y, s = _case()
+    unknown = set(m.aims) - set(GOALS)
+    assert not unknown, f"aims names no goal of isonomy.mitigators.aims: {unknown}"
+    for metric in m.objectives:
+        assert get_metric(metric).kind == "performance", f"objectives: {metric} is no performance"
+    assert len(m.strength_values) <= 1, "strength_values: one parameter is the strength"
+    assert m.strength_values or not m.cheap_to_tune, "cheap_to_tune, but there are no values"
+    for goal, parameters in m.aims.items():
+        for other, others in m.aims.items():
+            aimed = goals_of(format_name(m.name, parameters))
+            assert (other in aimed) == (others.items() <= parameters.items() or others == {}), (
+                f"aimed at {goal}, it says that it aims at {aimed}"
+            )
+    wanted = [*m.aims.values(), *m.objectives.values()]
+    for parameters in (dict(p) for p in {tuple(sorted(p.items())) for p in wanted} if p):
+        fitted = _fit(clone(m).set_params(**parameters), X, y, s)
+        assert len(_predict(fitted, X, s)) == len(y), parameters
+    for name, values in m.strength_values.items():
+        groups = s if m.needs_sensitive_at_predict else None
+        apart = (X["skill"].to_numpy() + s.to_numpy() > 2).astype(int)  # much to mitigate
+        weak, strong = (
+            _fit(clone(m).set_params(**{name: value}), X, apart, s).predict_proba(
+                X, sensitive_features=groups
+            )
+            for value in (values[0], values[-1])
+        )
+        assert (weak != strong).any(), f"{name} is declared to be the strength and changes nothing"
+
+
 def _takes_words_if_declared(m: BaseMitigator) -> None:
     if not m.takes_frame:
         return  # numbers: that arrays serve is checked elsewhere
@@ -392,6 +426,7 @@ MITIGATOR_CHECKS: dict[str, Callable[[BaseMitigator], None]] = {
         _serves_many_classes_or_says_so,
         _depends_on_the_learner_as_declared,
         _draws_as_declared,
+        _aims_as_declared,
         _takes_words_if_declared,
         _takes_several_attributes,
         _reads_its_groups_from_x,

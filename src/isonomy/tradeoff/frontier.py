@@ -14,16 +14,11 @@ from isonomy._validate import check_length, check_score, check_weight
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.mitigators import FairnessConstrainedThresholds
+from isonomy.mitigators.aims import GOAL_OF
 from isonomy.tradeoff.baseline import bias_of
 
 CONSTRAINT_OF = {
-    "statistical_parity_difference": "demographic_parity",
-    "equal_opportunity_difference": "equal_opportunity",
-    "false_negative_rate_difference": "equal_opportunity",
-    "false_positive_rate_difference": "predictive_equality",
-    "average_absolute_odds_difference": "equalized_odds",
-    "average_odds_difference": "equalized_odds",
-    "equalized_odds_difference": "equalized_odds",
+    metric: goal for metric, goal in GOAL_OF.items() if goal in FairnessConstrainedThresholds.aims
 }
 """Which constraint on group thresholds drives a fairness metric to its ideal."""
 

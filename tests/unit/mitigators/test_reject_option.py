@@ -144,3 +144,21 @@ def test_refusals() -> None:
         learn(RejectOption(metric="eod"), y=np.array([1, 1, 0, 0, 0, 0, 0, 0]))
     # the rates of favourable predictions do not need the labels of each group
     learn(RejectOption(metric="spd", bounds=(-1, 1)), y=np.array([1, 1, 0, 0, 0, 0, 0, 0]))
+
+
+def test_the_objective_is_what_is_made_large() -> None:
+    """Rare favourable labels: the best balanced accuracy gives away accuracy, and is not asked for."""
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 2, 4000)
+    y = (rng.uniform(size=4000) < 0.1 + 0.05 * s).astype(int)
+    scores = np.clip(0.1 + 0.25 * y + rng.normal(0, 0.12, 4000), 0, 1)
+    rules = {name: RejectOption(objective=name) for name in ("accuracy", "balanced_accuracy")}
+    right = {}
+    for name, rule in rules.items():
+        rule.fit_scores(scores, (scores > 0.5).astype(int), y, s)
+        assert abs(rule.disparity_) <= 0.05
+        right[name] = float((rule.adjust(scores, y, s) == y).mean())
+    assert right["accuracy"] > right["balanced_accuracy"] + 0.02
+    assert rules["balanced_accuracy"].balanced_accuracy_ > rules["accuracy"].balanced_accuracy_
+    with pytest.raises(InputError, match="objective"):
+        RejectOption(objective="mcc").fit_scores(scores, y, y, s)
