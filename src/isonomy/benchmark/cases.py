@@ -1,19 +1,19 @@
 """From the records of a benchmark to arrays: the repeats of each method stacked."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._groups import sort_key
+from isonomy.data.splits import SPLITTERS
 from isonomy.errors import InputError
-from isonomy.metrics import JointCounts, get_metric
+from isonomy.metrics import Counts, JointCounts, get_metric
 from isonomy.store import Record
 from isonomy.tradeoff import Baseline, Frontier
+from isonomy.tradeoff.baseline import gap_of
 from isonomy.tradeoff.frontier import CONSTRAINT_OF
-from isonomy.tradeoff.verdict import measure
 
 ORIGINAL = "unmitigated"
 """The label of the original model's runs."""
@@ -31,14 +31,39 @@ class Case:
     repeats: tuple[int, ...]
     rows: tuple[str, ...]
     seconds: float
+    test_share: float = 0.3
 
     def keep(self, repeats: Sequence[int]) -> "Case":
         """Return the case of some repeats, in the order given."""
         at = [self.repeats.index(r) for r in repeats]
         joint = self.joint.map_cells(lambda cells: cells[at])
-        return Case(
-            self.method, joint, tuple(repeats), tuple(self.rows[k] for k in at), self.seconds
-        )
+        rows = tuple(self.rows[k] for k in at)
+        return replace(self, joint=joint, repeats=tuple(repeats), rows=rows)
+
+
+def share_tested(splitter: str) -> float:
+    """Return the share of the rows that a splitter tests on; ours where it is not known.
+
+    Examples
+    --------
+    >>> share_tested("holdout")
+    0.3
+    """
+    make = SPLITTERS[splitter if splitter in SPLITTERS else "holdout"]
+    train, test, _ = make(1000, "rows", 0, 0)
+    return len(test) / (len(test) + len(train))
+
+
+def points(counts: Counts, performance: str, fairness: str) -> tuple[Floats, Floats]:
+    """Return performance and the signed gap of each repeat, NaN where undefined.
+
+    Means are taken of gaps with their signs: a mean of sizes never falls below what chance makes
+    of no gap at all.
+    """
+    good, fair = get_metric(performance), get_metric(fairness)
+    # through the functions: an undefined value is the caller's to report, not to warn about
+    y = np.asarray(good.fn(counts, **good.parameters), dtype=np.float64)
+    return y, gap_of(fair, fair.fn(counts, **fair.parameters))
 
 
 def cases_of(records: Iterable[Record]) -> dict[str, Case]:
@@ -62,7 +87,8 @@ def cases_of(records: Iterable[Record]) -> dict[str, Case]:
         ordered = [by_repeat[r][0] for r in repeats]
         joint = JointCounts.stack([by_repeat[r][1].with_groups(groups) for r in repeats])
         seconds = float(np.mean([record.seconds for record in ordered]))
-        cases[method] = Case(method, joint, repeats, tuple(r.rows for r in ordered), seconds)
+        share = share_tested(ordered[0].splitter)
+        cases[method] = Case(method, joint, repeats, tuple(r.rows for r in ordered), seconds, share)
     return cases
 
 
@@ -95,25 +121,25 @@ def frontier_specs(fairness: str) -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class FrontierRuns:
-    """The runs that trace the post-processing frontier: ``[tolerance, repeat]``."""
+    """The runs that trace the post-processing frontier: ``[tolerance, repeat]``, gaps signed."""
 
     baseline: Baseline
     repeats: tuple[int, ...]
     tolerance: Floats
     performance: Floats
-    bias: Floats
+    gap: Floats
     as_is: tuple[Floats, Floats]
 
-    def at(self, chosen: NDArray[np.intp]) -> Frontier:
-        """Return the frontier through the means over some repeats; the model as it is belongs to it."""
+    def at(self, weights: Floats) -> Frontier:
+        """Return the frontier through weighted means; the model as it is belongs to it."""
         return Frontier(
             tolerance=self.tolerance,
-            performance=self.performance[:, chosen].mean(axis=1),
-            bias=self.bias[:, chosen].mean(axis=1),
+            performance=self.performance @ weights,
+            bias=np.abs(self.gap @ weights),
             performance_metric=self.baseline.performance_metric,
             fairness_metric=self.baseline.fairness_metric,
             constraint=CONSTRAINT_OF[self.baseline.fairness_metric],
-            as_is=(float(self.as_is[0][chosen].mean()), float(self.as_is[1][chosen].mean())),
+            as_is=(float(self.as_is[0] @ weights), abs(float(self.as_is[1] @ weights))),
         )
 
 
@@ -122,15 +148,15 @@ def frontier_runs(
 ) -> FrontierRuns | None:
     """Return the runs of the second baseline; None where there are none in the same repeats."""
     metrics = baseline.performance_metric, baseline.fairness_metric
-    points = []
+    runs = []
     for label, case in cases.items():
         if label.startswith(f"{FRONTIER}(") and case.repeats == original.repeats:
-            y, x = measure(case.joint.select(*examined).method, *metrics)
+            y, x = points(case.joint.select(*examined).method, *metrics)
             if np.isfinite([y, x]).all():
-                points.append((float(label.partition("tolerance=")[2].rstrip(")")), y, x))
-    as_is = measure(original.joint.select(*examined).base, *metrics)
-    if not points or not np.isfinite(as_is).all():
+                runs.append((float(label.partition("tolerance=")[2].rstrip(")")), y, x))
+    as_is = points(original.joint.select(*examined).base, *metrics)
+    if not runs or not np.isfinite(as_is).all():
         return None
-    points.sort(key=lambda point: point[0])
-    tolerance, performance, bias = (np.array(column) for column in zip(*points, strict=True))
-    return FrontierRuns(baseline, original.repeats, tolerance, performance, bias, as_is)
+    runs.sort(key=lambda run: run[0])
+    tolerance, performance, gap = (np.array(column) for column in zip(*runs, strict=True))
+    return FrontierRuns(baseline, original.repeats, tolerance, performance, gap, as_is)

@@ -5,7 +5,7 @@ A pure function of records. What is run, and where, is decided elsewhere; what i
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -15,8 +15,16 @@ import pandas as pd
 from isonomy._tables import plain
 from isonomy._validate import listed, optional, unknown_name
 from isonomy.benchmark.cases import FRONTIER, ORIGINAL, cases_of, frontier_runs
-from isonomy.benchmark.measure import above_frontier, corrected, judge_method, ranked
+from isonomy.benchmark.change import SignedGap, signed_gap
+from isonomy.benchmark.measure import (
+    above_frontier,
+    corrected,
+    judge_method,
+    mutation_line,
+    ranked,
+)
 from isonomy.benchmark.recommend import (
+    FEWEST,
     STRATEGIES,
     MethodVerdict,
     Recommendation,
@@ -117,7 +125,7 @@ class Benchmark:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; undefined is None."""
-        names = ("attribute", "model", "repeats", "recommendation", "baselines", "frontier")
+        names = ("attribute", "model", "repeats", "gap", "recommendation", "baselines", "frontier")
         sections = [
             {
                 **{name: getattr(s, name) for name in names},
@@ -195,7 +203,7 @@ def judge_benchmark(
     more : sequence of str
         Further metrics to report.
     resamples : int
-        Paired bootstrap resamples of repeats and test rows.
+        Draws behind the probabilities of regions and the intervals of advantages.
     confidence : float
         Confidence level of the intervals.
     sure : float
@@ -210,7 +218,7 @@ def judge_benchmark(
     >>> from isonomy.metrics import JointCounts
     >>> rng = np.random.default_rng(0)
     >>> runs = []
-    >>> for repeat in range(3):
+    >>> for repeat in range(10):
     ...     s = rng.integers(0, 2, 2000)
     ...     y = (rng.uniform(size=2000) < 0.3 + 0.1 * s).astype(int)
     ...     base = np.where(rng.uniform(size=2000) < 0.8, y, s)
@@ -279,54 +287,76 @@ def _section(
     original = cases[ORIGINAL]
     examined = key[0].split("+")
     counts = original.joint.select(*examined).base
-    baselines = {
-        strategy: Baseline.from_counts(
+    lines = {
+        strategy: mutation_line(
             counts,
-            performance=metrics[0],
-            fairness=metrics[1],
+            *metrics,
             strategy=strategy,
             repetitions=_REPETITIONS,
+            repeats=original.repeats,
             random_state=rng(strategy),
         )
         for strategy in STRATEGIES
     }
+    baselines = {name: line.baseline for name, line in lines.items()}
+    line = baselines[STRATEGIES[0]]
+    share = {"test_share": original.test_share}
+    gap, _ = signed_gap(
+        original.joint.select(*examined), metrics[1], confidence=how["confidence"], **share
+    )
     verdicts, notes = [], []
     for name, case in cases.items():
         if name == ORIGINAL or name.startswith(f"{FRONTIER}("):
             continue
         shared = [r for r in case.repeats if r in original.repeats]
         pair = case.keep(shared), original.keep(shared)
-        verdicts.append(judge_method(*pair, examined, baselines, rng(name), more=more, **how))
+        verdicts.append(judge_method(*pair, examined, lines, rng(name), more=more, **how))
         if len(shared) < len(original.repeats):
             why = next((r.reason for r in runs if r.mitigator == name and r.status != "ok"), "")
             notes.append(
                 f"{name} ran in {len(shared)} of {len(original.repeats)} repeats: "
                 f"{why or 'unfinished'}"
             )
-    second = frontier_runs(cases, original, examined, baselines[STRATEGIES[0]])
+    second = frontier_runs(cases, original, examined, line)
     if second is not None:
         verdicts = above_frontier(verdicts, cases, examined, second, rng(FRONTIER), **how)
     verdicts.sort(key=lambda v: -v.advantage if v.advantage == v.advantage else np.inf)
-    critical, ranking = ranked(verdicts)
-    verdicts = corrected(verdicts, ranking)
+    critical, ranking = ranked(verdicts, **share)
+    verdicts = [replace(v, biased=gap.shown) for v in corrected(verdicts, ranking)]
+    if not gap.signed:
+        notes.append(
+            f"{metrics[1]} has no sign: chance alone keeps it above 0, so whether the original model "
+            "has a bias at all is not tested"
+        )
+    size = len(original.repeats)
     return Section(
         *key,
         baselines=baselines,
-        frontier=None if second is None else second.at(np.arange(len(original.repeats))),
+        frontier=None if second is None else second.at(np.full(size, 1.0 / size)),
         verdicts=(*verdicts, *_unjudged(runs, {*cases})),
         recommendation=recommend(
-            verdicts, **choose, reason=nothing_to_reduce(baselines[STRATEGIES[0]])
+            verdicts, **choose, **share, reason=nothing_to_reduce(line, gap, size)
         ),
-        repeats=len(original.repeats),
+        repeats=size,
         notes=tuple(notes),
         critical=critical,
         ranking=ranking,
+        gap=gap,
     )
 
 
-def nothing_to_reduce(baseline: Baseline) -> str | None:
+def nothing_to_reduce(baseline: Baseline, gap: SignedGap, repeats: int) -> str | None:
     """Return why there is no bias to reduce or no performance to trade for it, or None."""
-    return baseline.reason
+    if repeats < 2:
+        return "one repeat does not show how far repeats differ; 10 or more serve better"
+    if not gap.shown:
+        few = f"{repeats} repeats are too few to show a bias; {FEWEST} are the least"
+        return (
+            f"{few if repeats < FEWEST else 'no bias shown, nothing to mitigate'}: "
+            f"{metric_words(baseline.fairness_metric)} of the original model is {gap.value:+.3f} "
+            f"[{gap.low:+.3f}, {gap.high:+.3f}]"
+        )
+    return baseline.reason and f"there is no baseline to judge by: {baseline.reason}"
 
 
 def _unjudged(runs: list[Record], judged: set[str]) -> list[MethodVerdict]:

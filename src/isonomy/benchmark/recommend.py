@@ -8,46 +8,21 @@ import numpy as np
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
-from isonomy.stats import CriticalDifference, Ranking, holm, wilcoxon
+from isonomy.benchmark.change import Change, SignedGap
+from isonomy.stats import CriticalDifference, Ranking, pairs_over_splits, selection_bias
 from isonomy.tradeoff import Baseline, Frontier
 
 FEWEST = 6
-"""Repeats below which a paired test cannot reach 5 %."""
+"""Repeats below which methods are not compared with each other."""
 
 STRATEGIES = ("majority", "random", "minority")
 """The mutation strategies; the first makes the strictest baseline and decides."""
 
-WORDS = ("worth it", "perhaps", "not worth it", "no use", "not judged")
+WORDS = ("worth it", "perhaps", "not worth it", "no use", "no bias shown", "not judged")
 """What a method may be called, in words."""
 
-
-@dataclass(frozen=True)
-class Change:
-    """A quantity before and after mitigation: means over repeats, and the interval of the change."""
-
-    before: float
-    after: float
-    low: float = np.nan
-    high: float = np.nan
-
-    @property
-    def by(self) -> float:
-        """How much it changed."""
-        return self.after - self.before
-
-    @property
-    def word(self) -> str:
-        """Of a bias: ``worse`` or ``better`` where the interval of the change says so."""
-        if self.low > 0:
-            return "worse"
-        if self.high < 0:
-            return "better"
-        return "no clear change" if self.low == self.low else "unknown"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data; undefined is None."""
-        values = {"before": self.before, "after": self.after, "change": self.by}
-        return dict(plain({**values, "low": self.low, "high": self.high}))
+_NO_CHANGE = Change(np.nan, np.nan)
+_NO_GAP = SignedGap(np.nan, np.nan, np.nan, signed=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,19 +42,23 @@ class MethodVerdict:
     regions : mapping of str to str or None
         The region against each mutation strategy's baseline.
     probability : mapping of str to float
-        How often each region occurs among the resamples.
+        How probable each region is.
     area : float
         Between a good point and the baseline.
     advantage, advantage_low, advantage_high : float
         Performance beyond what mutating the original model down (or up) to this bias would leave.
     by_repeat : ndarray
         The advantage of each repeat; pairs methods over splits.
+    moves : ndarray of shape (repeats, 2)
+        The change of performance and of the gap's size in each repeat.
+    biased : bool
+        Whether the original model has a bias to reduce.
     repeats : tuple of int
         Which repeats these are: methods that lack different ones are not paired.
     above_frontier, above_low, above_high : float
         Performance beyond post-processing that is at least as fair.
     lowers_bias : float
-        Share of resamples in which the bias is below the original model's.
+        Probability that the bias is below the original model's.
     constant : bool
         Whether it predicts one class in some repeat.
     p_bias, p_performance : float
@@ -102,8 +81,8 @@ class MethodVerdict:
 
     method: str
     runs: int = 0
-    performance: Change = Change(np.nan, np.nan)
-    bias: Change = Change(np.nan, np.nan)
+    performance: Change = _NO_CHANGE
+    bias: Change = _NO_CHANGE
     region: str | None = None
     regions: Mapping[str, str | None] = field(default_factory=dict)
     probability: Mapping[str, float] = field(default_factory=dict)
@@ -112,7 +91,9 @@ class MethodVerdict:
     advantage_low: float = np.nan
     advantage_high: float = np.nan
     by_repeat: Floats = field(default_factory=lambda: np.empty(0))
+    moves: Floats = field(default_factory=lambda: np.empty((0, 2)))
     repeats: tuple[int, ...] = ()
+    biased: bool = True
     above_frontier: float = np.nan
     above_low: float = np.nan
     above_high: float = np.nan
@@ -140,7 +121,7 @@ class MethodVerdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; undefined is None."""
-        names = [f.name for f in fields(self) if f.name not in ("by_repeat", "repeats")]
+        names = [f.name for f in fields(self) if f.name not in ("by_repeat", "moves", "repeats")]
         others = {name: {**c.to_dict(), "word": c.word} for name, c in self.others.items()}
         values = {name: getattr(self, name) for name in [*names, "worth"]}
         return dict(plain({**values, "others": others}))
@@ -149,10 +130,13 @@ class MethodVerdict:
 def word_of(verdict: MethodVerdict, *, sure: float = 0.95, max_loss: float | None = None) -> str:
     """Return one of :data:`WORDS` for a method.
 
-    *Worth it*: in at least ``sure`` of the resamples its trade-off is good or win-win (which
-    includes that the bias falls), and it gives up no more than ``max_loss``. *Perhaps*: in more
-    than half of them. *No use*: it predicts one class for every row of some test set.
+    *Worth it*: with a probability of at least ``sure`` its trade-off is good or win-win (which
+    includes that the bias falls), and it gives up no more than ``max_loss``. *Perhaps*: with more
+    than one half. *No use*: it predicts one class for every row of some test set. *No bias shown*:
+    of the original model, so there is nothing to mitigate.
     """
+    if verdict.status == "ok" and not verdict.biased:
+        return "no bias shown"
     if verdict.status != "ok" or not verdict.probability:
         return "not judged"
     if verdict.constant:
@@ -175,13 +159,19 @@ class Recommendation:
     differ : bool or None
         Whether the two differ over the repeats; None where that cannot be tested.
     p : float
-        Of the paired test between the two, corrected for all that are worth it.
+        Of the test between the two, corrected for all pairs of methods that are worth it.
     tied : tuple of str
         Methods worth it that do not differ from the chosen one.
     nearest : str or None
         Where nothing is worth it: the method that came nearest.
     why : str
         Why nothing is recommended, or why two do not differ.
+    among : int
+        How many methods it was chosen from.
+    performance, bias : Change or None
+        Of the chosen method, less what being the best of so many adds by luck.
+    advantage : float
+        The same of its advantage.
     """
 
     method: str | None = None
@@ -191,6 +181,10 @@ class Recommendation:
     tied: tuple[str, ...] = ()
     nearest: str | None = None
     why: str = ""
+    among: int = 0
+    performance: Change | None = None
+    bias: Change | None = None
+    advantage: float = np.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -215,6 +209,8 @@ class Section:
     notes : tuple of str
     critical, ranking : CriticalDifference and Ranking, or None
         The methods ranked by their advantage, repeat by repeat.
+    gap : SignedGap
+        Of the original model: is there a bias at all?
     """
 
     attribute: str
@@ -227,6 +223,7 @@ class Section:
     notes: tuple[str, ...] = ()
     critical: CriticalDifference | None = None
     ranking: Ranking | None = None
+    gap: SignedGap = _NO_GAP
 
     @property
     def baseline(self) -> Baseline:
@@ -243,10 +240,12 @@ class Section:
         return next(v for v in self.verdicts if v.method == method)
 
 
-def paired_p_values(best: Floats, others: Sequence[Floats]) -> Floats:
-    """Test one method's repeats against those of others, pair by pair, Holm over them."""
-    p = [float(wilcoxon(best, o).pvalue) if np.any(best != o) else 1.0 for o in others]
-    return np.asarray(holm(np.array(p))) if p else np.empty(0)
+def paired_p_values(best: Floats, others: Sequence[Floats], *, test_share: float = 0.3) -> Floats:
+    """Test the best method's repeats against those of others: Holm over all pairs of methods.
+
+    All pairs, not only those of the best: which one that is was read off the same repeats.
+    """
+    return pairs_over_splits(np.column_stack([best, *others]), test_share=test_share)[0, 1:]
 
 
 def recommend(
@@ -256,6 +255,7 @@ def recommend(
     alpha: float = 0.05,
     max_loss: float | None = None,
     reason: str | None = None,
+    test_share: float = 0.3,
 ) -> Recommendation:
     """Choose the method with the largest advantage over the mutation baseline.
 
@@ -270,11 +270,13 @@ def recommend(
     sure : float
         Required probability of a good or win-win trade-off.
     alpha : float
-        Significance level of the paired tests between methods.
+        Significance level of the tests between methods.
     max_loss : float, optional
         The most performance that may be given up.
     reason : str, optional
-        Why the baseline gives no regions, where it gives none.
+        Why there is nothing to recommend, where that is known beforehand.
+    test_share : float
+        The share of the rows that each split tests on.
 
     Examples
     --------
@@ -282,7 +284,7 @@ def recommend(
     True
     """
     if reason:
-        return Recommendation(why=f"there is no baseline to judge by: {reason}")
+        return Recommendation(why=reason)
     words = {v.method: word_of(v, sure=sure, max_loss=max_loss) for v in verdicts}
     worth = [v for v in verdicts if words[v.method] == "worth it" and v.advantage == v.advantage]
     if not worth:
@@ -300,13 +302,38 @@ def recommend(
     elif not paired or not all(np.isfinite(v.by_repeat).all() for v in worth):
         why = "the methods did not run in the same repeats"
     else:
-        p = paired_p_values(best.by_repeat, [v.by_repeat for v in rest])
+        p = paired_p_values(best.by_repeat, [v.by_repeat for v in rest], test_share=test_share)
         tied = tuple(v.method for v, chance in zip(rest, p, strict=True) if not chance < alpha)
         differ = bool(p[0] < alpha)
         why = "" if differ else "their difference over the repeats is within chance"
-        return Recommendation(best.method, rest[0].method, differ, float(p[0]), tied, None, why)
+        return Recommendation(
+            best.method,
+            rest[0].method,
+            differ,
+            float(p[0]),
+            tied,
+            why=why,
+            **_without_luck(best, worth, test_share),
+        )
     names = tuple(v.method for v in rest)
     return Recommendation(best.method, rest[0].method, tied=names, why=why)
+
+
+def _without_luck(
+    best: MethodVerdict, worth: Sequence[MethodVerdict], test_share: float
+) -> dict[str, Any]:
+    """Return what the best method shows, less what having been chosen adds."""
+    if any(len(v.moves) != v.by_repeat.size for v in worth):
+        return {}
+    scores = np.column_stack([v.by_repeat for v in worth])
+    values = np.stack([np.column_stack([v.by_repeat, v.moves]) for v in worth], axis=1)
+    gained, performance, bias = selection_bias(scores, values, test_share=test_share)
+    return {
+        "among": len(worth),
+        "advantage": float(best.advantage - gained),
+        "performance": best.performance.less(float(performance)),
+        "bias": best.bias.less(float(bias)),
+    }
 
 
 def _nothing(

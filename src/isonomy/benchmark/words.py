@@ -1,6 +1,9 @@
 """A benchmark's judgement in sentences: what to choose, its price, its runner-up."""
 
-from isonomy.benchmark.recommend import Change, MethodVerdict, Section
+from dataclasses import replace
+
+from isonomy.benchmark.change import Change
+from isonomy.benchmark.recommend import FEWEST, MethodVerdict, Section
 from isonomy.metrics import get_metric
 
 
@@ -12,7 +15,10 @@ def metric_words(name: str) -> str:
 def headline(section: Section) -> str:
     """Return in one line what a section recommends."""
     choice = section.recommendation
-    if choice.method is None:
+    if not section.gap.shown and choice.method is None:
+        few = section.repeats < FEWEST
+        advice = "too few repeats" if few else "no bias shown, nothing to mitigate"
+    elif choice.method is None:
         advice = "no recommendation" if choice.nearest is None else "nothing is worth it"
     elif choice.runner_up is None:
         advice = choice.method
@@ -40,11 +46,21 @@ def sentences(section: Section) -> list[str]:
             ),
         ]
     best = section.verdict(choice.method)
+    luck: tuple[str, ...] = ()
+    if choice.performance is not None and choice.bias is not None:
+        best = replace(best, performance=choice.performance, bias=choice.bias)
+        luck = (
+            (
+                f"These numbers are less what being the best of {choice.among} methods adds by luck; "
+                "the table has those before."
+            ),
+        )
     need = "It needs" if best.needs_attribute else "It does not need"
     random = ", and its predictions are randomized" if best.randomized else ""
     return [
         f"Choose {best.method}: {_price(section, best)}",
-        _against_baselines(section, best),
+        *luck,
+        _against_baselines(section, section.verdict(best.method)),
         f"{need} {_by(section)} at prediction{random}.",
         *_runner_up(section),
         *(_other(name, change) for name, change in best.others.items() if change.by == change.by),
@@ -117,7 +133,7 @@ def _runner_up(section: Section) -> list[str]:
     if choice.differ is None:
         return [*lines, f"Whether they differ is not known: {choice.why}."]
     if choice.differ:
-        lines.append(f"The two differ over the repeats (p = {choice.p:.2g}).")
+        lines.append(f"The two differ (p = {choice.p:.2g}, all pairs of methods allowed for).")
     else:
         lines.append(
             f"The two do not clearly differ (p = {choice.p:.2g}): choose the one that is easier "

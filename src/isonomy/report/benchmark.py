@@ -17,6 +17,7 @@ _WORD_CLASS = {
     "perhaps": "insufficient-evidence",
     "not worth it": "soft",
     "no use": "violated",
+    "no bias shown": "soft",
     "not judged": "undefined",
 }
 

@@ -1,7 +1,14 @@
 """Is it real: arrays in, numbers out; nothing here knows of fairness."""
 
 from isonomy.stats.blocks import CriticalDifference, Friedman, friedman, friedman_nemenyi
-from isonomy.stats.effects import a12, cliffs_delta, cohens_d, effect_class, hedges_g
+from isonomy.stats.effects import (
+    a12,
+    cliffs_delta,
+    cliffs_delta_interval,
+    cohens_d,
+    effect_class,
+    hedges_g,
+)
 from isonomy.stats.esd import scott_knott_esd
 from isonomy.stats.intervals import percentile_interval, wilson_interval
 from isonomy.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm
@@ -15,6 +22,14 @@ from isonomy.stats.proportions import (
 from isonomy.stats.ranking import Ranking, scott_knott
 from isonomy.stats.ranks import mean_ranks, rank
 from isonomy.stats.resample import Interval, bootstrap, bootstrap_difference
+from isonomy.stats.resplits import (
+    SplitMean,
+    pairs_over_splits,
+    scott_knott_paired,
+    selection_bias,
+    split_mean,
+    split_weights,
+)
 from isonomy.stats.simultaneous import (
     largest_difference,
     many_to_one_critical,
@@ -28,6 +43,7 @@ __all__ = [
     "Friedman",
     "Interval",
     "Ranking",
+    "SplitMean",
     "WinTieLoss",
     "a12",
     "benjamini_hochberg",
@@ -35,6 +51,7 @@ __all__ = [
     "bootstrap",
     "bootstrap_difference",
     "cliffs_delta",
+    "cliffs_delta_interval",
     "cohens_d",
     "difference_interval",
     "effect_class",
@@ -48,6 +65,7 @@ __all__ = [
     "mantel_haenszel",
     "many_to_one_critical",
     "mean_ranks",
+    "pairs_over_splits",
     "partial_pooling",
     "percentile_interval",
     "range_critical",
@@ -55,7 +73,11 @@ __all__ = [
     "ratio_interval",
     "scott_knott",
     "scott_knott_esd",
+    "scott_knott_paired",
+    "selection_bias",
     "spearman",
+    "split_mean",
+    "split_weights",
     "wilcoxon",
     "wilson_interval",
     "win_tie_loss",

@@ -30,8 +30,18 @@ def bias_of(metric: str | Metric, value: ArrayLike) -> Floats:
     >>> float(bias_of("spd", -0.25)), float(bias_of("disparate_impact", 0.75))
     (0.25, 0.25)
     """
-    result = get_metric(metric)
-    return np.asarray(np.abs(np.asarray(value, dtype=np.float64) - _ideal(result)))
+    return np.asarray(np.abs(gap_of(metric, value)))
+
+
+def gap_of(metric: str | Metric, value: ArrayLike) -> Floats:
+    """Turn a fairness metric into its distance from the ideal, with its sign.
+
+    Examples
+    --------
+    >>> float(gap_of("spd", -0.25)), float(gap_of("disparate_impact", 0.75))
+    (-0.25, -0.25)
+    """
+    return np.asarray(np.asarray(value, dtype=np.float64) - _ideal(get_metric(metric)))
 
 
 def _ideal(metric: Metric) -> float:

@@ -1,9 +1,11 @@
 """The judgement of a benchmark on records whose truth is known."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 
 from isonomy.benchmark import headline, judge_benchmark, sentences
 from isonomy.benchmark.cases import cases_of, check_paired, frontier_specs
@@ -110,10 +112,17 @@ def test_the_attribute_nobody_asked_about_is_watched(section: Any) -> None:
 
 
 def test_tests_are_paired_and_corrected(section: Any) -> None:
-    count = len(section.judged)
     best = section.verdict("reweighing")
-    # eight repeats on one side: the smallest p-value there is, times the methods at least as sure
-    assert best.p_bias == pytest.approx(count * 2 / 2**8)
+    changes = []
+    for repeat in range(REPEATS):
+        rows = draw(repeat)
+        changes.append(np.mean(rows["reweighing"] == rows["y"]))
+        changes[-1] -= np.mean(rows["unmitigated"] == rows["y"])
+    half = scipy.stats.t.ppf(0.975, 7) * np.sqrt((1 / 8 + 3 / 7) * np.var(changes, ddof=1))
+    assert best.performance.low == pytest.approx(np.mean(changes) - half)
+    assert best.performance.high == pytest.approx(np.mean(changes) + half)
+    assert best.p_bias < 0.01
+    assert best.p_bias >= section.verdict("reweighing").p_bias
     assert best.delta_bias == -1.0
     assert best.group == 1
     assert section.verdict("stealth").group > 1
@@ -144,11 +153,11 @@ def test_sentences_name_the_price_the_runner_up_and_the_other_attribute(section:
 def test_few_repeats_are_said_to_leave_the_two_untested() -> None:
     frontier = ["frontier(tolerance=0)", "frontier(tolerance=0.1)"]
     runs = records(["unmitigated", "reweighing", "suppression", *frontier])
-    few = [r for r in runs if r.repeat is not None and r.repeat < 3]
+    few = [r for r in runs if r.repeat is not None and r.repeat < 5]
     told = judge_benchmark(few, resamples=50)
     (section,) = told.sections
     assert headline(section) == "s, lr: reweighing, then, untested, suppression"
-    assert "3 repeats are too few" in " ".join(sentences(section))
+    assert "5 repeats are too few" in " ".join(sentences(section))
     assert "less, untested." in " ".join(sentences(section))
     assert "(untested)" in benchmark_page(told)
 
@@ -165,13 +174,14 @@ def test_a_model_no_better_than_a_constant_gets_no_regions() -> None:
     def wrong(repeat: int, name: str) -> Record:
         rng = np.random.default_rng(repeat)
         y = rng.integers(0, 2, 500)
+        s = np.where(rng.uniform(size=500) < 0.8, y, 1 - y)
         joint = JointCounts.from_labels(
-            y, 1 - y, y, sensitive_features={"s": rng.integers(0, 2, 500)}, privileged={"s": 1}
+            y, 1 - y, y, sensitive_features={"s": s}, privileged={"s": 1}
         )
         return Record("b", "d", "s", "lr", name, repeat, counts=joint)
 
     told = judge_benchmark(
-        [wrong(r, n) for r in range(2) for n in ("unmitigated", "reweighing")], resamples=50
+        [wrong(r, n) for r in range(6) for n in ("unmitigated", "reweighing")], resamples=50
     )
     (section,) = told.sections
     assert section.recommendation.method is None
@@ -200,6 +210,63 @@ def test_a_method_that_failed_in_some_repeats_is_judged_on_the_others() -> None:
     assert section.notes == (
         f"reweighing ran in {REPEATS - 1} of {REPEATS} repeats: out of memory",
     )
+
+
+def test_without_a_bias_there_is_nothing_to_mitigate() -> None:
+    fair = []
+    for repeat in range(REPEATS):
+        rng = np.random.default_rng(repeat)
+        s, y = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
+        base = np.where(rng.uniform(size=500) < 0.8, y, 1 - y)
+        for name in ("unmitigated", "reweighing"):
+            joint = JointCounts.from_labels(
+                y,
+                base,
+                base if name == "unmitigated" else y,
+                sensitive_features={"s": s},
+                privileged={"s": 1},
+            )
+            fair.append(Record("b", "d", "s", "lr", name, repeat, counts=joint))
+    told = judge_benchmark(fair, resamples=50)
+    (section,) = told.sections
+    assert section.gap.shown is False
+    assert section.recommendation.method is None
+    assert headline(section) == "s, lr: no bias shown, nothing to mitigate"
+    assert sentences(section)[0].startswith("No recommendation: no bias shown, nothing to mitigate")
+    assert told.word(section.verdict("reweighing")) == "no bias shown"
+    assert "no bias shown, nothing to mitigate" in benchmark_page(told)
+
+
+def test_a_metric_without_a_sign_is_said_not_to_be_tested() -> None:
+    told = judge_benchmark(
+        records(["unmitigated", "reweighing"]),
+        fairness="average_absolute_odds_difference",
+        resamples=50,
+    )
+    assert "has no sign" in told.sections[0].notes[0]
+
+
+def test_few_repeats_may_not_show_a_bias() -> None:
+    runs = [r for r in records(["unmitigated", "reweighing"]) if r.repeat in (0, 1)]
+    (section,) = judge_benchmark(runs, resamples=50).sections
+    assert headline(section) == "s, lr: too few repeats"
+    assert "2 repeats are too few to show a bias; 6 are the least" in sentences(section)[0]
+
+
+def test_one_repeat_is_not_judged() -> None:
+    runs = [r for r in records(["unmitigated", "reweighing"]) if r.repeat == 0]
+    (section,) = judge_benchmark(runs, resamples=50).sections
+    assert section.recommendation.method is None
+    assert "one repeat" in section.recommendation.why
+
+
+def test_a_label_need_not_be_the_name_of_a_mitigator() -> None:
+    runs = [
+        replace(r, mitigator="ours" if r.mitigator == "reweighing" else r.mitigator)
+        for r in records(["unmitigated", "reweighing"])
+    ]
+    (section,) = judge_benchmark(runs, resamples=50).sections
+    assert section.recommendation.method == "ours"
 
 
 def test_without_the_original_model_there_is_nothing_to_compare() -> None:

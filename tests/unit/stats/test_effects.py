@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isonomy.errors import InputError
-from isonomy.stats import a12, cliffs_delta, cohens_d, effect_class, hedges_g
+from isonomy.stats import a12, cliffs_delta, cliffs_delta_interval, cohens_d, effect_class, hedges_g
 
 
 def brute(a: np.ndarray, b: np.ndarray) -> float:
@@ -84,3 +84,27 @@ def test_classes_at_their_limits() -> None:
     assert effect_class(1 - a, scale="a12").tolist() == expected
     with pytest.raises(InputError, match="scale of effects"):
         effect_class(0.1, scale="glass")
+
+
+def test_the_interval_of_cliffs_delta_solves_newcombes_equation() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.7, size=(5, 12)), rng.normal(size=(5, 9))
+    low, high = cliffs_delta_interval(a, b, confidence=0.9)
+    share = a12(a, b)
+    more = (12 + 9) / 2 - 1
+    for end in (low, high):
+        at = (end + 1) / 2
+        spread = at * (1 - at) * (1 + more * ((1 - at) / (2 - at) + at / (1 + at))) / (12 * 9)
+        assert np.abs(share - at) / np.sqrt(spread) == pytest.approx(np.full(5, 1.6448536))
+    assert (low < cliffs_delta(a, b)).all()
+    assert (high > cliffs_delta(a, b)).all()
+
+
+def test_the_interval_of_cliffs_delta_at_its_ends_and_with_holes() -> None:
+    low, high = cliffs_delta_interval([[5.0, 6.0, 7.0], [1.0, 2.0, np.nan]], [3.0, 4.0, 4.5])
+    assert high[0] == 1.0
+    assert -1.0 < low[0] < 1.0
+    assert np.isnan([low[1], high[1]]).all()
+    low, high = cliffs_delta_interval([1.0, 2.0], [3.0, 4.0, 5.0])
+    assert low == -1.0
+    assert high < 1.0
