@@ -117,6 +117,16 @@ def better_off(groups: pd.Series, favorable: pd.Series, *, fewest: int = 30) -> 
     return rates.idxmax()
 
 
+def choose_privileged(attribute: str, groups: pd.Series, favorable: pd.Series) -> tuple[Any, str]:
+    """Return the better-off group where nobody named the privileged one, and a note that says so."""
+    best = better_off(groups, favorable)
+    share = favorable[groups == best].mean()
+    return best, (
+        f"No privileged group was named for {attribute}: {best!r}, the group with the highest "
+        f"share of favorable labels ({share:.0%}), is compared with the others."
+    )
+
+
 def is_missing(value: Any) -> bool:
     """Return whether an engine gave a value that is not known."""
     return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))

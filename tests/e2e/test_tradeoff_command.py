@@ -147,4 +147,12 @@ def test_a_file_to_learn_from(file: Path, tmp_path: Path) -> None:
         "tradeoff", str(file), "--method", "reweighing", "--label", "y", "--sensitive", "sex",
         "--privileged", "sex=M", "--favorable", "good", "--resamples", "0", "--json", str(out),
     )  # fmt: skip
-    assert json.loads(out.read_text())["tradeoffs"][0]["method"] == "reweighing"
+    declared = json.loads(out.read_text())["tradeoffs"]
+    assert declared[0]["method"] == "reweighing"
+    # nobody named the privileged group: the better-off one is, and a note says so
+    done = run(
+        "tradeoff", str(file), "--method", "reweighing", "--label", "y", "--sensitive", "sex",
+        "--favorable", "good", "--resamples", "0", "--json", str(out),
+    )  # fmt: skip
+    assert "No privileged group was named for sex: 'M'" in " ".join(done.stderr.split())
+    assert json.loads(out.read_text())["tradeoffs"] == declared

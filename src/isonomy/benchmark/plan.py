@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._files import is_table_file, write_table
-from isonomy._groups import better_off
+from isonomy._groups import choose_privileged
 from isonomy._validate import listed, match_values, unknown_name
 from isonomy.audit import looks_protected
 from isonomy.benchmark.cases import ORIGINAL, frontier_specs
@@ -190,16 +190,9 @@ def _declare_table(
     good = table[label].isin(first.favorable)
     for attribute in attributes:
         if attribute not in chosen:
-            best = better_off(table[attribute], good)
+            best, note = choose_privileged(attribute, table[attribute], good)
             chosen[attribute] = [best]
-            share = good[table[attribute] == best].mean()
-            notes.append(
-                f"No privileged group was named for {attribute}: {best!r}, the group with the "
-                f"highest share of favorable labels ({share:.0%}), is compared with the others."
-            )
-        missing = int(table[attribute].isna().sum())
-        if missing:
-            notes.append(f"{missing:,} rows without {attribute} are left out.")
+            notes.append(note)
     unchanged = file is not None and not bins and not quarters
     source = Source.of_file(
         file if file and unchanged else _stored(table, folder, first.name),
@@ -210,7 +203,12 @@ def _declare_table(
         drop=[*drop, *quarters],
         name=first.name,
     )
-    return source.load(), source
+    data = source.load()
+    for attribute in attributes:
+        missing = int((~data.known(attribute)).sum())
+        if missing:
+            notes.append(f"{missing:,} rows without {attribute} are left out.")
+    return data, source
 
 
 def _declare(

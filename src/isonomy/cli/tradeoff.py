@@ -1,5 +1,6 @@
 """``isonomy tradeoff``: mitigated predictions against the baselines of the original ones."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -180,19 +181,30 @@ def read_dataset(
 ) -> Any:
     """Load a dataset by name, or make one of a file to learn from."""
     from isonomy._files import is_table_file
+    from isonomy._groups import choose_privileged
     from isonomy.data import dataset_from
 
     if not is_table_file(data):
         return dataset_from(data)
     if label is None:
         raise InputError(f"--label must name the column of {data!r} to predict.")
-    return dataset_from(
-        data,
-        label=label,
-        sensitive_features=sensitive,
-        favorable=favorable or None,
-        privileged=privileged or None,
-    )
+    columns: dict[str, Any] = {
+        "label": label,
+        "sensitive_features": sensitive,
+        "favorable": favorable or None,
+    }
+    dataset = dataset_from(data, **columns, privileged=privileged or None)
+    undeclared = [name for name in dataset.attributes if name not in dataset.privileged]
+    if not undeclared:
+        return dataset
+    chosen = dict(dataset.privileged)
+    for name in undeclared:
+        best, note = choose_privileged(
+            name, dataset.sensitive[name], dataset.y.isin(dataset.favorable)
+        )
+        chosen[name] = (best,)
+        messages().print(f"isonomy: {note}", soft_wrap=True)
+    return replace(dataset, privileged=chosen)
 
 
 # ---------------------------------------------------------------------- what is written

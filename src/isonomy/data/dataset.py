@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._files import read_table
-from isonomy._groups import sorted_values
+from isonomy._groups import is_unknown, sorted_values
 from isonomy._tables import as_pandas
 from isonomy._validate import (
     MISSING,
@@ -192,8 +192,11 @@ class Dataset:
         return tuple((self.sources or {})[attribute])
 
     def known(self, attribute: str) -> NDArray[np.bool_]:
-        """Return which rows have a value of a protected attribute."""
-        return self._attribute(attribute).notna().to_numpy()
+        """Return which rows have a value of a protected attribute; words such as "Unknown" are none."""
+        column = self._attribute(attribute)
+        declared = self.privileged.get(attribute, ())
+        unknown = [v for v in column.dropna().unique() if is_unknown(v) and v not in declared]
+        return (column.notna() & ~column.isin(unknown)).to_numpy()
 
     def s01(self, attribute: str) -> NDArray[np.int8]:
         """Return a protected attribute as 1 for the privileged group and 0 for everybody else."""
@@ -203,10 +206,11 @@ class Dataset:
                 f"The privileged values of {attribute!r} must be named to code it as 0 / 1; it "
                 f"holds {', '.join(map(str, self.groups(attribute)))}: pass privileged=."
             )
-        if column.isna().any():
+        missing = int((~self.known(attribute)).sum())
+        if missing:
             raise InputError(
                 f"{attribute!r} must be known in every row to code it as 0 / 1; "
-                f"{int(column.isna().sum()):,} rows lack it: use "
+                f"{missing:,} rows lack it: use "
                 f"dataset.take(dataset.known({attribute!r}))."
             )
         return column.isin(self.privileged[attribute]).to_numpy().astype(np.int8)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from isonomy._arrays import Floats
-from isonomy._validate import MISSING
+from isonomy._groups import is_unknown_group
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.individual import benefits, generalized_entropy
@@ -25,15 +25,22 @@ def default_comparison(counts: Counts) -> Comparison:
     mask = counts.is_privileged()
     if mask is None or not mask.any():
         return "max_min"
-    known = np.array([MISSING not in g for g in counts.groups])
+    known = np.array([not is_unknown_group(g) for g in counts.groups])
     return "privileged" if (~mask & known).any() else "max_min"
 
 
 def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Comparison]:
-    """Return the counts whose groups are to be compared, and how."""
+    """Return the counts whose groups are to be compared, and how.
+
+    Rows whose attribute is not known are no group to compare, unless fewer than two others are.
+    """
     chosen = default_comparison(counts) if compare is None else compare
     if chosen == "max_min":
-        return counts, "max_min"
+        known = np.array([not is_unknown_group(g) for g in counts.groups])
+        if known.all() or known.sum() < 2:
+            return counts, "max_min"
+        groups = tuple(g for g, k in zip(counts.groups, known, strict=True) if k)
+        return counts.map_cells(lambda cells: cells[..., known, :, :], groups=groups), "max_min"
     if chosen == "privileged":
         return counts.by_privilege(), "privileged"
     if chosen == "each":

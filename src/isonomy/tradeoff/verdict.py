@@ -11,8 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
+from isonomy._validate import MISSING, listed
+from isonomy.audit import FEWEST_ROWS
+from isonomy.audit.judge import is_judged
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
+from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.joint import JointCounts
 from isonomy.stats.intervals import percentile_interval
 from isonomy.tradeoff import regions
@@ -215,6 +219,7 @@ def judge_counts(
     if resamples < 0:
         raise InputError(f"resamples must not be negative; got {resamples}.")
     rng = np.random.default_rng(random_state)
+    joint, strays = _without_strays(joint)
     baseline = Baseline.from_counts(
         joint.base,
         performance=performance,
@@ -255,9 +260,25 @@ def judge_counts(
         confidence=confidence,
         resamples=resamples,
         frontier=frontier,
-        notes=tuple(_notes(joint, baseline, reason, constant, frontier)),
+        notes=(*strays, *_notes(joint, baseline, reason, constant, frontier)),
         **uncertainty,
     )
+
+
+def _without_strays(joint: JointCounts) -> tuple[JointCounts, list[str]]:
+    """Set groups too small to compare aside where the largest is compared with the smallest.
+
+    Their rows still count in performance. The rule is the audit's.
+    """
+    judged = np.asarray(is_judged(joint.base).reshape(-1, len(joint.groups)).all(axis=0))
+    if default_comparison(joint.base) != "max_min" or judged.all() or judged.sum() < 2:
+        return joint, []
+    kept = [g for g, k in zip(joint.groups, judged, strict=True) if k]
+    labels = [label for label, k in zip(joint.base.labels(), judged, strict=True) if not k]
+    aside = (MISSING,) * len(joint.attributes)
+    index = np.where(judged, np.cumsum(judged) - 1, len(kept))
+    note = f"{listed(labels)}: unknown, or fewer than {FEWEST_ROWS} rows, so not compared."
+    return joint.regroup(index, (*kept, aside)), [note]
 
 
 def region_shares(

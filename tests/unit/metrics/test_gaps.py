@@ -66,6 +66,23 @@ def test_each_group_against_the_privileged() -> None:
     assert get_metric("di")(counts, compare="max_min") == 0.0
 
 
+def test_rows_of_an_unknown_group_are_not_compared() -> None:
+    y, yhat, group = [0, 1] * 6, [1, 1, 0, 0, 1, 0] * 2, list("aabbcc") * 2
+    counts = Counts.from_labels(y, yhat, sensitive_features=group)
+    strays = Counts.from_labels(
+        [*y, 1, 1],
+        [*yhat, 1, 1],
+        sensitive_features=[*("abb"[k // 2 % 3] for k in range(12)), "Unknown", None],
+    )
+    assert get_metric("spd")(counts) == 1.0
+    assert get_metric("spd")(strays) == pytest.approx(1 - 0.25)
+    # unknown is not unprivileged either: nothing is left to compare with a
+    alone = Counts.from_labels(
+        [0, 1] * 2, [1] * 4, sensitive_features=["a", "a", "?", "?"], privileged="a"
+    )
+    assert get_metric("spd")(alone) == 0.0
+
+
 def test_without_privilege_no_sign_is_given() -> None:
     counts = Counts.from_labels(Y, YHAT, sensitive_features={"sex": SEX})
     assert get_metric("spd")(counts) == pytest.approx(0.2)

@@ -215,3 +215,20 @@ def test_draws_begin_with_the_original_model_of_the_same_rows() -> None:
     assert np.array_equal(drawn.performance, drawn.lines_performance[:, 0])
     assert np.array_equal(drawn.bias, drawn.lines_bias[:, 0])
     assert drawn.lines_bias.shape == (40, 11)
+
+
+def test_stray_groups_are_set_aside_and_named() -> None:
+    y, base, other, s = rows()
+    plain = judge(y, base, other, sensitive_features={"sex": s.astype(object)}, resamples=0)
+    # two rows of unknown sex and a group of three, all predicted against the trend
+    strays = np.array(["Unknown", None, "rare", "rare", "rare"], dtype=object)
+    found = judge(
+        *(np.append(values, [1, 1, 0, 0, 0]) for values in (y, base, other)),
+        sensitive_features={"sex": np.append(s.astype(object), strays)},
+        resamples=0,
+    )
+    assert found.bias == pytest.approx(plain.bias)
+    assert found.baseline.bias[0] == pytest.approx(plain.baseline.bias[0])
+    assert found.performance > plain.performance  # their rows still count, and are right
+    assert "'rare'" in found.notes[0]
+    assert "not compared" in found.notes[0]
