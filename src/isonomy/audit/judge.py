@@ -1,22 +1,20 @@
-"""How an audit judges: thresholds, verdicts, and the rows of its tables."""
+"""How an audit judges gaps: thresholds, evidence and verdicts."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._groups import is_unknown_group, near_duplicates
+from isonomy._groups import is_unknown_group
 from isonomy._validate import listed
-from isonomy.audit.findings import Finding, GroupRate, Verdict
+from isonomy.audit.findings import Finding, Verdict
 from isonomy.audit.limits import Facts, each_limits, evidence_of, pair_limits, range_limits
 from isonomy.errors import InputError
-from isonomy.metrics import METRICS, RATES, Counts, Metric, ScoreTable, get_metric
-from isonomy.metrics.gaps import default_comparison
+from isonomy.metrics import RATES, Counts, Metric, get_metric
 from isonomy.metrics.metric import GapParts
-from isonomy.stats import holm, partial_pooling, percentile_interval, wilson_interval
+from isonomy.stats import holm, percentile_interval
 
 DEFAULT_METRICS: tuple[str, ...] = (
     "statistical_parity_difference",
@@ -48,15 +46,6 @@ OVERALL = (
     "selection_rate",
     "base_rate",
     "theil_index",
-)
-GROUP_RATES = (
-    "base_rate",
-    "selection_rate",
-    "true_positive_rate",
-    "false_positive_rate",
-    "precision",
-    "false_omission_rate",
-    "accuracy",
 )
 
 
@@ -424,183 +413,6 @@ def _pair(counts: Counts, unprivileged: int, mask: NDArray[np.bool_]) -> Counts:
         groups=((counts.labels()[group],), ("privileged",)),
         privileged={"group": ("privileged",)},
     )
-
-
-def group_rates(attribute: str, counts: Counts, confidence: float) -> list[GroupRate]:
-    """Return the rates of every group with Wilson intervals."""
-    out = []
-    for name in GROUP_RATES:
-        rate = RATES[name]
-        value, rows, effective = rate(counts), rate.rows(counts), rate.effective_rows(counts)
-        low, high = wilson_interval(value, effective, confidence=confidence)
-        pooled = partial_pooling(value, np.nan_to_num(effective), confidence=confidence)
-        columns = (value, low, high, rows, np.nan_to_num(effective), *pooled)
-        for group, *row in zip(counts.labels(), *(c.tolist() for c in columns), strict=True):
-            share, bottom, top, rows, independent, *drawn_in = row
-            reason = f"no {rate.of}" if rows == 0 else None
-            if 0 < rows < FEWEST_ROWS:
-                reason = f"rests on {int(rows)} rows, fewer than {FEWEST_ROWS}"
-            out.append(
-                GroupRate(
-                    attribute, group, name, rate.label, share, bottom, top, int(rows),
-                    independent, reason, *drawn_in,
-                )
-            )  # fmt: skip
-    return out
-
-
-def score_rows(
-    table: ScoreTable,
-    counts: Counts,
-    exact: Mapping[tuple[str | None, str, str], float] | None,
-    confidence: float,
-    resamples: int,
-    random_state: int | None,
-) -> tuple[list[Finding], list[GroupRate]]:
-    """Report score metrics overall and by group; intervals from resampled histograms."""
-    binned = table.coarse()
-    overall: list[Finding] = []
-    by_group: list[GroupRate] = []
-    views: list[tuple[str | None, NDArray[np.intp], Counts]] = [
-        (None, np.zeros(len(table.groups), dtype=np.intp), counts)
-    ]
-    for k, own in enumerate(counts.attributes):
-        part = counts.select(own)
-        views.append((own, np.array([part.groups.index((g[k],)) for g in table.groups]), part))
-    for attribute, index, part in views:
-        groups = (("all",),) if attribute is None else part.groups
-        labels = ("all",) if attribute is None else part.labels()
-        fixed = table.merge(index, groups)
-        fine, error = fixed.values(), fixed.auc_error()
-        merged = binned.merge(index, groups)
-        coarse = merged.values()
-        samples = merged.resample(resamples, random_state=random_state).values()
-        for name, values in fine.items():
-            low, high = percentile_interval(samples[name], confidence=confidence)
-            for k, group in enumerate(labels):
-                value = float(values[k])
-                note: str | None = None
-                if exact is not None:
-                    value = exact[(attribute, group, name)]
-                elif name == "roc_auc":
-                    note = f"from a histogram, off by at most {error[k]:.2g}"
-                elif name == "calibration_error":
-                    note = "from a histogram: bins are made of whole histogram bins"
-                shift = value - float(coarse[name][k])
-                metric = METRICS[name]
-                ends = (
-                    float(np.clip(low[k] + shift, *metric.bounds)),
-                    float(np.clip(high[k] + shift, *metric.bounds)),
-                )
-                rows = int(fixed.n[k].sum())
-                if np.isnan(value):
-                    note = "needs rows with favourable and with unfavourable labels"
-                if attribute is None:
-                    overall.append(
-                        Finding(
-                            name, metric.label, None, None, value, *ends, None, None, rows,
-                            "undefined" if np.isnan(value) else None, note,
-                        )
-                    )  # fmt: skip
-                else:
-                    by_group.append(
-                        GroupRate(
-                            attribute, group, name, metric.label, value, *ends, rows, float(rows), note,
-                        )
-                    )  # fmt: skip
-    return overall, by_group
-
-
-def group_sizes(views: Sequence[tuple[str, Counts]]) -> pd.DataFrame:
-    """Return the rows, share and weight of every group, and whether it is compared."""
-    rows = []
-    for attribute, part in views:
-        n = part.n.sum(axis=(-1, -2))
-        mask, judged = part.is_privileged(), is_judged(part)
-        for k, group in enumerate(part.labels()):
-            row = {
-                "attribute": attribute,
-                "group": group,
-                "privileged": None if mask is None else bool(mask[k]),
-                "rows": int(n[k]),
-                "share": float(n[k] / n.sum()),
-                "compared": bool(judged[k]),
-            }
-            if part.w is not None:
-                row["weight"] = float(part.w[k].sum())
-            rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def notes(
-    counts: Counts,
-    views: Sequence[tuple[str, Counts]],
-    table: ScoreTable | None,
-    findings: Sequence[Finding],
-    confidence: float,
-) -> list[str]:
-    """Say what a reader must know."""
-    out = []
-    judged = sum(f.verdict in {"within", "violated", "insufficient evidence"} for f in findings)
-    if judged > 1:
-        sure = sum(f.p_audit is not None and f.p_audit <= 1 - confidence for f in findings)
-        alone = sum(f.verdict == "violated" for f in findings)
-        out.append(
-            f"Each verdict holds at {confidence:.0%} for one metric of one attribute, all its "
-            f"groups together. Of {alone} violated, {sure} hold for all {judged} verdicts of this "
-            f"audit taken together (Holm): a gate on any metric uses those."
-        )
-    for attribute, part in views:
-        if default_comparison(part) == "max_min":
-            out.append(
-                f"No privileged group was declared for {attribute}: the largest rate is compared "
-                f"with the smallest, and the interval holds for all pairs of groups together."
-            )
-        out += _strays(attribute, part)
-        empty = [f.label for f in findings if f.attribute == attribute and VACUOUS in str(f.reason)]
-        if empty:
-            out.append(
-                f"The threshold says nothing about {listed(dict.fromkeys(empty), most=12)} of "
-                f"{attribute}: the rates are too near 0 or 1 for any gap to leave it. Read a ratio "
-                f"(disparate_impact ...), or set a narrower threshold."
-            )
-    if len(counts.classes) > 2:
-        out.append(
-            f"Labels have {len(counts.classes)} classes; rates count {listed(counts.favorable)} "
-            f"as favourable and the others as unfavourable."
-        )
-    if table is not None and not table.probabilities:
-        out.append("Scores leave [0, 1], so they are ranked only: no Brier, log loss, calibration.")
-    return out
-
-
-def _strays(attribute: str, part: Counts) -> list[str]:
-    """Name the groups that are listed and not compared, and those that may be one group."""
-    out = []
-    rows = part.n.sum(axis=(-1, -2))
-    unknown = np.array([is_unknown_group(g) for g in part.groups])
-    if unknown.any() and len(part.attributes) == 1:
-        names = [label for label, u in zip(part.labels(), unknown, strict=True) if u]
-        out.append(
-            f"{int(rows[unknown].sum()):,} rows have no known {attribute} ({listed(names)}): they "
-            f"are listed, and compared with no group."
-        )
-    small = [
-        label
-        for label, n, u in zip(part.labels(), rows, unknown, strict=True)
-        if n < FEWEST_ROWS and not u
-    ]
-    if small:
-        out.append(
-            f"Fewer than {FEWEST_ROWS} rows in {attribute}: {listed(small)}; listed, and not "
-            f"compared by themselves."
-        )
-    if len(part.attributes) == 1:
-        out += [
-            f"{' and '.join(map(repr, names))} are separate groups of {attribute}: are they one?"
-            for names in near_duplicates(g[0] for g in part.groups)
-        ]
-    return out
 
 
 def taken_together(findings: Sequence[Finding]) -> list[float]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from isonomy._arrays import Floats
 from isonomy.metrics import RATES, Counts
@@ -223,33 +224,40 @@ def _judged(
 # ---------------------------------------------------------------------- the farthest two of many
 
 
-def _range(result: Evidence, inner: float, outer: float) -> tuple[float, float]:
-    """Return the interval of the largest gap (or smallest ratio) among all pairs of groups."""
-    parts = result.parts
-    if parts.ratio:
-        ends = [
-            smallest_ratio(p[n > 0], n[n > 0], outer, inner)
-            for p, n in zip(result.shares, result.rows, strict=True)
-        ]
-        low, high = min(e[0] for e in ends), min(e[1] for e in ends)
-        if parts.combine != "log":
-            return low, high
-        with np.errstate(divide="ignore"):
-            return float(np.log(low)), float(np.log(high))
-    near = _extreme_pairs(result, inner, above=False)
-    far = _extreme_pairs(result, outer, above=True)
-    tops = [float(np.max(gap + margin)) for gap, margin in far]
+def _ratio_ends(result: Evidence, outer: float, inner: float) -> tuple[float, float]:
+    """Return the limits of the smallest ratio among all pairs of groups."""
+    ends = [
+        smallest_ratio(p[n > 0], n[n > 0], outer, inner)
+        for p, n in zip(result.shares, result.rows, strict=True)
+    ]
+    low, high = min(e[0] for e in ends), min(e[1] for e in ends)
+    if result.parts.combine != "log":
+        return low, high
+    with np.errstate(divide="ignore"):
+        return float(np.log(low)), float(np.log(high))
+
+
+def _lowest(result: Evidence, critical: float) -> float:
+    """Return the lower limit of the largest difference among all pairs of groups."""
+    near = _extreme_pairs(result, critical, above=False)
     bottoms = [float(np.max(gap - margin, initial=0.0)) for gap, margin in near]
-    if parts.combine in {"only", "largest"}:
-        return max(bottoms), max(tops)
+    if result.parts.combine in {"only", "largest"}:
+        return max(bottoms)
     # a mean of two ranges: margins add as roots of squares, and one range alone bounds it too
     best = [np.argmax(gap - margin) for gap, margin in near]
     sums = [(gap[k], margin[k]) for (gap, margin), k in zip(near, best, strict=True)]
     both = sum(g for g, _ in sums) - np.sqrt(sum(m**2 for _, m in sums))
-    low = max(float(both), *bottoms) / len(near)
+    return max(float(both), *bottoms) / len(near)
+
+
+def _highest(result: Evidence, critical: float) -> float:
+    """Return the upper limit of the largest difference among all pairs of groups."""
+    far = _extreme_pairs(result, critical, above=True)
+    if result.parts.combine in {"only", "largest"}:
+        return max(float(np.max(gap + margin)) for gap, margin in far)
     (gap, margin), (other, other_margin) = (_leading(*pairs) for pairs in far)
     sums_above = gap[:, None] + other + np.sqrt(margin[:, None] ** 2 + other_margin**2)
-    return low, float(sums_above.max()) / len(near)
+    return float(sums_above.max()) / len(far)
 
 
 def _extreme_pairs(
@@ -277,15 +285,22 @@ def range_limits(
     parts, groups = result.parts, result.shares.shape[1]
     summed, families = parts.combine in {"mean", "mean_absolute"}, len(parts.rates)
     inner = range_critical(confidence, groups, families=families, summed=summed)
-    low, high = _range(result, inner, range_critical(confidence, 2))
-    pvalue = np.nan
-    if accept is not None and (low > accept[1] or high < accept[0]):
-        ends = inner, HIGHEST
-        for _ in range(30):
-            middle = (ends[0] + ends[1]) / 2
-            bottom, top = _range(result, middle, middle)
-            out = top < accept[0] if parts.ratio else bottom > accept[1]
-            ends = (middle, ends[1]) if out else (ends[0], middle)
-        tail = range_tail(ends[0], groups, families=families, summed=summed)
-        pvalue = max(tail, 1e-12)
-    return low, high, pvalue
+    outer = range_critical(confidence, 2)
+    if parts.ratio:
+        low, high = _ratio_ends(result, outer, inner)
+    else:
+        low, high = _lowest(result, inner), _highest(result, outer)
+    if accept is None or not (low > accept[1] or high < accept[0]):
+        return low, high, np.nan
+
+    def beyond(critical: float) -> float:
+        if parts.ratio:
+            return accept[0] - _ratio_ends(result, critical, critical)[1]
+        return _lowest(result, critical) - accept[1]
+
+    at = HIGHEST
+    if beyond(inner) <= 0:  # a ratio may leave its range above, where no pair decides
+        at = inner
+    elif beyond(HIGHEST) < 0:
+        at = float(brentq(beyond, inner, HIGHEST, xtol=1e-9))
+    return low, high, max(range_tail(at, groups, families=families, summed=summed), 1e-12)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from isonomy._files import open_table, sql_name
 from isonomy._groups import as_column, attribute_columns, group_index
@@ -23,6 +23,8 @@ from isonomy._validate import (
 from isonomy.audit import judge
 from isonomy.audit.conditional import conditional_gaps
 from isonomy.audit.findings import Audit, Finding, GroupRate
+from isonomy.audit.groups import group_rates, group_sizes, notes
+from isonomy.audit.scores import ScoredRows, score_rows
 from isonomy.audit.unexamined import looks_protected
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
@@ -62,7 +64,8 @@ def audit(
     sensitive_features : array-like, Series, frame or mapping of name to array
         One protected attribute or several.
     score : array-like of shape (n,), optional
-        Probability of the favourable outcome; adds AUC, Brier, log loss and calibration.
+        Probability of the favourable outcome; adds AUC, Brier, log loss and calibration (error,
+        error less its noise, slope, intercept, Spiegelhalter's Z).
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     favorable : value or collection, optional
@@ -116,10 +119,10 @@ def audit(
         privileged=privileged,
     )
     counts = counted.select(*map(str, columns)) if alike else counted
-    table, exact = None, None
+    table, scored = None, None
     if score is not None:
         check_same_order(y_true, score, name="score", to="y_true")
-        table, exact = _score_table(y_true, score, sample_weight, columns, counts)
+        table, scored = _score_table(y_true, score, sample_weight, columns, counts)
     wanted = None if metrics is None else [get_metric(m) for m in metrics]
     alone: dict[str, tuple[float, str]] = {}
     for metric in wanted or ():
@@ -135,7 +138,7 @@ def audit(
         counted,
         strata=[str(name) for name in alike],
         table=table,
-        exact_scores=exact,
+        scored=scored,
         neighbour_metrics=alone,
         columns=[str(c) for c in getattr(X, "columns", ())],
         intersections=intersections,
@@ -167,49 +170,22 @@ def _score_table(
     sample_weight: ArrayLike | None,
     columns: Mapping[str, Any],
     counts: Counts,
-) -> tuple[ScoreTable, dict[tuple[str | None, str, str], float]]:
-    """Bin the scores for intervals, and compute the values themselves exactly."""
+) -> tuple[ScoreTable, ScoredRows]:
+    """Bin the scores for intervals, and keep the rows for the values themselves."""
     values = check_score(score)
     good = np.isin(np.asarray(as_column(y_true, "y_true")), list(counts.favorable))
     check_length("score", values.size, "y_true", good.size)
-    names = ["roc_auc", "brier_score", "log_loss", "calibration_error"]
-    if values.min() < 0 or values.max() > 1:
-        names = names[:1]
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    exact: dict[tuple[str | None, str, str], float] = {}
-
-    def measure(attribute: str | None, name: str, rows: NDArray[np.bool_] | slice) -> None:
-        for metric in names:
-            if weight is not None and not weight[rows].any():  # a group that weighs nothing
-                exact[(attribute, name, metric)] = np.nan
-                continue
-            value = METRICS[metric].fn(
-                good[rows].astype(int),
-                values[rows],
-                **{
-                    **METRICS[metric].parameters,
-                    "favorable": 1,
-                    "sample_weight": None if weight is None else weight[rows],
-                },
-            )
-            exact[(attribute, name, metric)] = value
-
-    measure(None, "all", slice(None))
     group = group_index(columns, counts.groups, values.size)
     table = ScoreTable.from_arrays(good, values, group, counts.groups, weight)
-    for k, attribute in enumerate(counts.attributes):
-        part = counts.select(attribute)
-        own = np.array([part.groups.index((g[k],)) for g in counts.groups])[group]
-        for i, name in enumerate(part.labels()):
-            measure(attribute, name, own == i)
-    return table, exact
+    return table, ScoredRows(good, values, weight, group)
 
 
 def audit_counts(
     counts: Counts,
     *,
     table: ScoreTable | None = None,
-    exact_scores: Mapping[tuple[str | None, str, str], float] | None = None,
+    scored: ScoredRows | None = None,
     neighbour_metrics: Mapping[str, tuple[float, str]] | None = None,
     columns: Iterable[str] = (),
     strata: Sequence[str] = (),
@@ -241,9 +217,7 @@ def audit_counts(
     rates: list[GroupRate] = []
     by_score: list[GroupRate] = []
     if table is not None:
-        more, by_score = judge.score_rows(
-            table, counts, exact_scores, confidence, resamples, random_state
-        )
+        more, by_score = score_rows(table, counts, scored, confidence, resamples, random_state)
         findings += more
     comparisons: list[Finding] = []
     for attribute, part in views:
@@ -257,15 +231,15 @@ def audit_counts(
                 )
         if how == "privileged" and len(part.groups) > 2:
             comparisons += judge.each_group(chosen, attribute, part, accept, confidence)
-        rates += judge.group_rates(attribute, part, confidence)
+        rates += group_rates(attribute, part, confidence)
     findings, comparisons = _together(findings, comparisons)
     conditional = [
         row
         for attribute in (counts.attributes if strata else ())
         for row in conditional_gaps(counted, attribute, strata, chosen, confidence)
     ]
-    notes = judge.notes(counts, views, table, [*findings, *comparisons], confidence)
-    notes += [
+    said = notes(counts, views, table, [*findings, *comparisons], confidence)
+    said += [
         f"The {row.label} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
         f"{row.within:.3f} within {row.strata} (Simpson's paradox)."
         for row in conditional
@@ -275,9 +249,9 @@ def audit_counts(
         metrics=tuple(findings),
         comparisons=tuple(comparisons),
         groups=(*rates, *by_score),
-        sizes=judge.group_sizes(views),
+        sizes=group_sizes(views),
         unexamined=tuple(c for c in columns if c not in counts.attributes and looks_protected(c)),
-        notes=tuple(notes),
+        notes=tuple(said),
         counts=counts,
         settings={
             "confidence": confidence,
@@ -421,11 +395,11 @@ def audit_file(
     wanted += [f"{banded(a, bins)} AS {sql_name(a)}" for a in names]
     with open_table(source, table) as file:
         frame = file.execute(f"SELECT {', '.join(wanted)} FROM {file.rows}").df()
-    histogram, exact = _score_table(
+    histogram, scored = _score_table(
         frame[label],
         frame[score],
         None if weight is None else frame[weight],
         attribute_columns(frame[names]),
         counts,
     )
-    return audit_counts(counted, table=histogram, exact_scores=exact, **options)
+    return audit_counts(counted, table=histogram, scored=scored, **options)

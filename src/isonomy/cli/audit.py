@@ -44,7 +44,7 @@ from isonomy.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from isonomy.audit import Audit, Finding
+    from isonomy.audit import Audit, Finding, GroupRate
 
 COLORS = {
     "within": "green",
@@ -193,11 +193,9 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
     screen.print(overall)
 
     for attribute in dict.fromkeys(r.attribute for r in found.groups):
-        screen.print()
-        screen.print(_rates_table(found, attribute, screen.width, scores=False))
-        if any(r.attribute == attribute and r.name == "roc_auc" for r in found.groups):
+        for title, rates in _kinds(found, attribute).items():
             screen.print()
-            screen.print(_rates_table(found, attribute, screen.width, scores=True))
+            screen.print(_rates_table(found, attribute, screen.width, title, rates))
         gaps = [f for f in found.metrics if f.attribute == attribute]
         if gaps:
             screen.print()
@@ -233,24 +231,39 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
     screen.print(f"\n{_summary(found)}")
 
 
-def _rates_table(found: "Audit", attribute: str, width: int, *, scores: bool) -> Any:
+def _kinds(found: "Audit", attribute: str) -> "dict[str, list[GroupRate]]":
+    """Return the rates, the scores and the calibration of an attribute's groups, where it has them."""
+    from isonomy.metrics import RATES
+    from isonomy.metrics.calibration import CALIBRATION
+
+    out: dict[str, list[GroupRate]] = {}
+    for r in found.groups:
+        if r.attribute == attribute:
+            kind = (
+                "Rates" if r.name in RATES else "Calibration" if r.name in CALIBRATION else "Scores"
+            )
+            out.setdefault(kind, []).append(r)
+    return out
+
+
+def _rates_table(
+    found: "Audit", attribute: str, width: int, title: str, rates: "list[GroupRate]"
+) -> Any:
     from rich.table import Table
 
-    from isonomy.metrics import RATES
-
-    rates = [
-        r for r in found.groups if r.attribute == attribute and (r.name not in RATES) == scores
-    ]
+    calibration = title == "Calibration"
     names = list(dict.fromkeys((r.name, r.label) for r in rates))
     sizes = found.sizes[found.sizes["attribute"] == attribute].set_index("group")
     groups = list(dict.fromkeys(r.group for r in rates))
     # numbers are never cut: on a narrow screen they stand above their margin, and names fold
     longest = max(len(str(g)) for g in groups)
-    narrow = width < longest + 12 + 16 * len(names)
+    narrow = width < longest + 12 + (20 if calibration else 16) * len(names)
     between = "\n" if narrow else " "
-    title = f"{'Scores' if scores else 'Rates'} by {escape(attribute)}"
     table = Table(
-        title=title, title_justify="left", box=None, padding=(0, 1 if narrow else 2, 0, 0)
+        title=f"{title} by {escape(attribute)}",
+        title_justify="left",
+        box=None,
+        padding=(0, 1 if narrow else 2, 0, 0),
     )
     table.add_column("group", overflow="fold")
     table.add_column("rows", justify="right", no_wrap=True)
@@ -263,7 +276,11 @@ def _rates_table(found: "Audit", attribute: str, width: int, *, scores: bool) ->
         for name, _ in names:
             r = by_name[name]
             weak = r.reason is not None
-            margin = f"[dim]±{max(r.high - r.value, r.value - r.low):.3f}[/dim]"
+            margin = f"±{max(r.high - r.value, r.value - r.low):.3f}"
+            if calibration:  # limits may lie on one side; those of ECE are the corrected one's
+                plain = r.low != r.low or name in {"calibration_error", "spiegelhalter_z"}
+                margin = "" if plain else f"{number(r.low, 2)} to {number(r.high, 2)}"
+            margin = f"[dim]{margin}[/dim]"
             unknown = "-" if narrow else "undefined"
             text = unknown if r.value != r.value else f"{number(r.value)}{between}{margin}"
             row.append(f"[yellow]{text}[/yellow]" if weak else text)
@@ -271,6 +288,8 @@ def _rates_table(found: "Audit", attribute: str, width: int, *, scores: bool) ->
     marks = ["* privileged"] if sizes["privileged"].any() else []
     if narrow and any(r.value != r.value for r in rates):
         marks.append("- undefined")
+    if calibration:
+        marks.append("scores are right where ECE is 0, slope 1, intercept 0, Z 0")
     if marks:
         table.caption = "; ".join(marks)
         table.caption_justify = "left"

@@ -25,12 +25,18 @@ from isonomy._validate import (
     resolve_favorable,
 )
 from isonomy.errors import InputError
+from isonomy.metrics.calibration import (
+    BINS,
+    calibration_error,
+    corrected_error,
+    equal_mass,
+    why_undefined,
+)
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.query import Bins, banded
 from isonomy.metrics.rates import add_up, divide
-
-CALIBRATION_BINS = 15
+from isonomy.stats import logistic_calibration, spiegelhalter_z
 
 
 def _prepare(
@@ -96,21 +102,6 @@ def _log_loss(good: NDArray[np.bool_], values: Floats, weight: Floats) -> Floats
     return np.asarray(np.average(_loss(good, values), weights=weight))
 
 
-def _equal_mass(mass: Floats, bins: int) -> NDArray[np.intp]:
-    """Return each of the ordered cells a bin, so that bins hold about equal mass."""
-    middle = np.cumsum(mass) - 0.5 * mass
-    return np.asarray(np.minimum((middle / mass.sum() * bins).astype(np.intp), bins - 1))
-
-
-def _calibration_error(
-    good: NDArray[np.bool_], values: Floats, weight: Floats, *, bins: int
-) -> Floats:
-    _, place = np.unique(values, return_inverse=True)
-    binned = _equal_mass(add_up(place, weight), bins)[place]
-    gap = add_up(binned, weight * (good - values))
-    return np.asarray(np.abs(gap).sum() / weight.sum())
-
-
 # ---------------------------------------------------------------------- histograms of scores
 
 
@@ -152,7 +143,7 @@ class ScoreTable:
         """Build the histogram of arrays; few distinct scores each get a bin of their own."""
         result, place = np.unique(score, return_inverse=True)
         if result.size > bins:
-            place = _equal_mass(np.bincount(place).astype(np.float64), bins)[place]
+            place = equal_mass(np.bincount(place).astype(np.float64), bins)[place]
         size = int(place.max()) + 1
         index = (group * 2 + good) * size + place
         weights = np.ones(score.size) if weight is None else weight
@@ -267,7 +258,7 @@ class ScoreTable:
         """Join neighbouring bins until at most ``bins`` are left (no leading axes)."""
         if self.n.shape[-1] <= bins:
             return self
-        place = _equal_mass(np.maximum(self.n.sum(axis=(0, 1)), 1e-300), bins)
+        place = equal_mass(np.maximum(self.n.sum(axis=(0, 1)), 1e-300), bins)
         into = np.equal(place[:, None], np.arange(bins)).astype(np.float64)
         return self._joined(lambda cells: cells @ into)
 
@@ -298,27 +289,11 @@ class ScoreTable:
         """Mean log loss per group."""
         return divide((self.w * self.loss).sum(axis=(-1, -2)), self.w.sum(axis=(-1, -2)))
 
-    def calibration_error(self, bins: int = CALIBRATION_BINS) -> Floats:
-        """Calibration error per group, in equal-mass bins made of whole histogram bins."""
-        out = []
-        for g in range(len(self.groups)):
-            w = self.w[..., g, :, :]
-            mass = w.reshape(-1, *w.shape[-2:]).sum(axis=(0, 1))
-            place = _equal_mass(np.maximum(mass, 1e-300), bins)
-            gap = w[..., 1, :] - (w * self.mean[..., g, :, :]).sum(axis=-2)
-            into = np.equal(place[:, None], np.arange(bins)).astype(np.float64)
-            out.append(divide(np.abs(gap @ into).sum(axis=-1), w.sum(axis=(-1, -2))))
-        return np.stack(out, axis=-1)
-
     def values(self) -> dict[str, Floats]:
-        """Return every score metric that these scores allow, per group."""
+        """Return the metrics of ranking and loss that these scores allow, per group."""
         out = {"roc_auc": self.auc()}
         if self.probabilities:
-            out |= {
-                "brier_score": self.brier(),
-                "log_loss": self.log_loss(),
-                "calibration_error": self.calibration_error(),
-            }
+            out |= {"brier_score": self.brier(), "log_loss": self.log_loss()}
         return out
 
 
@@ -326,14 +301,21 @@ def _why(y_true: ArrayLike, *_: Any, **__: Any) -> str:
     return f"the labels hold {np.unique(np.asarray(y_true)).size} class(es) and two are needed"
 
 
+def _why_not_calibrated(
+    y_true: ArrayLike, score: ArrayLike, *, favorable: Any, sample_weight: ArrayLike | None
+) -> str:
+    good, values, _ = _prepare(y_true, score, favorable, sample_weight)
+    return why_undefined(good, values)
+
+
 def _add(name: str, label: str, formula: str, of: Callable[..., Floats], **described: Any) -> None:
     described["parameters"] = {
         "favorable": None, "sample_weight": None, **described.get("parameters", {}),
     }  # fmt: skip
+    described.setdefault("why_undefined", _why)
     add_metric(
-        name, partial(_measure, of=of), label=label, formula=formula, needs="scores",
-        why_undefined=_why, **described,
-    )  # fmt: skip
+        name, partial(_measure, of=of), label=label, formula=formula, needs="scores", **described
+    )
 
 
 _add(
@@ -356,9 +338,40 @@ _add(
 _add(
     "calibration_error", "ECE",
     "Σ over equal-mass bins of |Σ (y - score)| / n; equal scores stay in one bin",
-    _calibration_error, goal="min", bounds=(0.0, 1.0), parameters={"bins": CALIBRATION_BINS},
+    calibration_error, goal="min", bounds=(0.0, 1.0), parameters={"bins": BINS},
     sign="Lower is better.",
-    avoid="Do not read small differences: it is biased upwards in small samples.",
+    avoid="Do not compare groups of different sizes: it is biased upwards in small samples.",
     reference="Naeini et al. 2015 (equal-mass bins, 15 by default)",
     aliases=("ece", "expected_calibration_error"),
+)  # fmt: skip
+_add(
+    "corrected_calibration_error", "corrected ECE",
+    "the ECE at which binomial labels would show the observed one on average; 0 where chance does",
+    lambda *rows, bins: corrected_error(*rows, bins=bins).value,
+    goal="min", bounds=(0.0, 1.0), parameters={"bins": BINS}, sign="Lower is better.",
+    avoid="Do not read it without its interval: in small groups that is wide.",
+    reference="after Kumar, Liang, Ma 2019 and Bröcker 2012",
+)  # fmt: skip
+_add(
+    "calibration_slope", "slope", "b of logit P(y = fav) = a + b logit(score)",
+    lambda *rows: logistic_calibration(*rows)[0].value,
+    goal="one", bounds=(-np.inf, np.inf), why_undefined=_why_not_calibrated,
+    sign="Below 1 scores are too extreme, above 1 too timid.",
+    avoid="Do not use it where scores are 0 or 1: they have no logit.", reference="Cox 1958",
+)  # fmt: skip
+_add(
+    "calibration_intercept", "intercept", "a of logit P(y = fav) = a + logit(score)",
+    lambda *rows: logistic_calibration(*rows)[1].value,
+    goal="zero", bounds=(-np.inf, np.inf), signed=True, why_undefined=_why_not_calibrated,
+    sign="Above 0 scores are too low on the whole, below 0 too high.",
+    avoid="Do not use it where scores are 0 or 1: they have no logit.",
+    reference="Cox 1958; Van Calster et al. 2019 (calibration in the large)",
+)  # fmt: skip
+_add(
+    "spiegelhalter_z", "Z", "Σ (y - score)(1 - 2 score) / √Σ (1 - 2 score)² score (1 - score)",
+    spiegelhalter_z, goal="zero", bounds=(-np.inf, np.inf), signed=True,
+    why_undefined=lambda *_, **__: "every score is 0, 0.5 or 1",
+    sign="Standard normal where scores are right; above 0 they are too sure.",
+    avoid="Do not read it as a size: it grows with the rows.", reference="Spiegelhalter 1986",
+    aliases=("spiegelhalter",),
 )  # fmt: skip

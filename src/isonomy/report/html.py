@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from isonomy import __version__
 from isonomy.metrics import RATES
+from isonomy.metrics.calibration import CALIBRATION
 
 if TYPE_CHECKING:
     from isonomy.audit import Audit, Finding
@@ -47,10 +48,11 @@ def audit_page(result: "Audit", *, title: str) -> str:
         rates = [r for r in result.groups if r.attribute == attribute]
         sizes = result.sizes[result.sizes["attribute"] == attribute].to_dict("records")
         names = list(dict.fromkeys((r.name, r.label) for r in rates))
-        columns = [
-            [n for n in names if n[0] in RATES],
-            [n for n in names if n[0] not in RATES],
-        ]
+        columns = {
+            "Rates": [n for n in names if n[0] in RATES],
+            "Scores": [n for n in names if n[0] not in {*RATES, *CALIBRATION}],
+            "Calibration": [n for n in names if n[0] in CALIBRATION],
+        }
         by_group = {s["group"]: {r.name: r for r in rates if r.group == s["group"]} for s in sizes}
         sections.append(
             {
@@ -63,7 +65,7 @@ def audit_page(result: "Audit", *, title: str) -> str:
                     if f.attribute == attribute
                 ],
                 "sizes": sizes,
-                "columns": [c for c in columns if c],
+                "columns": {kind: c for kind, c in columns.items() if c},
                 "rates": by_group,
             }
         )

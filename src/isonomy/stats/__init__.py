@@ -1,6 +1,11 @@
 """Is it real: arrays in, numbers out; nothing here knows of fairness."""
 
 from isonomy.stats.blocks import CriticalDifference, Friedman, friedman, friedman_nemenyi
+from isonomy.stats.calibration import (
+    corrected_calibration_error,
+    logistic_calibration,
+    spiegelhalter_z,
+)
 from isonomy.stats.effects import (
     a12,
     cliffs_delta,
@@ -53,6 +58,7 @@ __all__ = [
     "cliffs_delta",
     "cliffs_delta_interval",
     "cohens_d",
+    "corrected_calibration_error",
     "difference_interval",
     "effect_class",
     "friedman",
@@ -61,6 +67,7 @@ __all__ = [
     "holm",
     "jeffreys_interval",
     "largest_difference",
+    "logistic_calibration",
     "mann_whitney",
     "mantel_haenszel",
     "many_to_one_critical",
@@ -76,6 +83,7 @@ __all__ = [
     "scott_knott_paired",
     "selection_bias",
     "spearman",
+    "spiegelhalter_z",
     "split_mean",
     "split_weights",
     "wilcoxon",
