@@ -132,7 +132,8 @@ def label_of(spec: str) -> str:
 
 def key_of(method: str, spec: str, task: str, seed: int) -> str:
     """Name a run; a new version of the method makes a new name."""
-    return f"{method}|{spec}|v{MITIGATORS[name_of(spec)].version}|{LEARNER}|{task}|{seed}"
+    version = MITIGATORS[name_of(spec)].version_of("as_published")
+    return f"{method}|{spec}|v{version}|{LEARNER}|{task}|{seed}"
 
 
 def stored() -> Iterator[tuple[str, list[int]]]:

@@ -1,5 +1,6 @@
 """Adversarial debiasing (Zhang et al., 2018): a network that an adversary must not see through."""
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice
-from isonomy.errors import InputError
+from isonomy.errors import InputError, IsonomyWarning
 from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
@@ -25,6 +26,10 @@ DROP_BELOW = np.int16(round((1.0 - KEEP) * 2**15))
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 DECAY, DECAY_EVERY = 0.96, 1000
 TINY = float(np.finfo(np.float32).tiny)
+FASTER = 10.0
+"""How many times as fast as the classifier the adversary learns, under the corrected protocol."""
+FEWEST_STEPS = 200
+"""Steps below which the adversary has hardly learnt anything."""
 TARGETS = ("equalized_odds", "statistical_parity")
 
 
@@ -49,6 +54,8 @@ class AdversarialDebiasing(InProcessor):
     what         as_published                  corrected
     ===========  ============================  ==============================================
     projection   each weight tensor by itself  all weights as one vector, as in the paper
+    adversary    starts at random, learns as   starts at zero, learns ten times as fast
+                 fast as the classifier        (``adversary_learning_rate``)
     rows         fewer than a batch: nothing   fewer than a batch: one batch of all of them
                  is learnt
     features     as given                      scaled to 0 ... 1 inside (``scale``)
@@ -71,6 +78,8 @@ class AdversarialDebiasing(InProcessor):
         Schedule and size. In each epoch the rows that do not fill a batch are left out.
     learning_rate : float, default 0.001
         Adam's step; it shrinks by 4 % every 1,000 steps.
+    adversary_learning_rate : float, optional
+        The adversary's step, which shrinks likewise; when None, as the protocol says.
     scale : bool, optional
         Whether to scale the features inside; when None, as the protocol says.
     privileged, favorable, sensitive_columns, protocol, random_state
@@ -116,6 +125,7 @@ class AdversarialDebiasing(InProcessor):
     strength_values: ClassVar = {"adversary_loss_weight": (0.01, 0.1, 0.3, 1.0)}
     uses_estimator = False
     randomized = True
+    corrected_version = "2"  # the adversary starts at zero and learns ten times as fast
 
     adversary_loss_weight: float = 0.1
     target: str = "equalized_odds"
@@ -123,6 +133,7 @@ class AdversarialDebiasing(InProcessor):
     batch_size: int = 128
     n_hidden: int = 200
     learning_rate: float = 0.001
+    adversary_learning_rate: float | None = None
     scale: bool | None = None
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
@@ -132,6 +143,10 @@ class AdversarialDebiasing(InProcessor):
         for name in ("n_epochs", "batch_size", "n_hidden"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        for name in ("learning_rate", "adversary_learning_rate"):
+            rate = getattr(self, name)
+            if rate is not None and not rate > 0:
+                raise InputError(f"{name} must be above 0; got {rate}.")
         if not self.adversary_loss_weight >= 0:
             raise InputError(
                 f"adversary_loss_weight must not be negative; got {self.adversary_loss_weight}."
@@ -152,6 +167,13 @@ class AdversarialDebiasing(InProcessor):
             for first in range(0, n - batch + 1, batch):
                 duel.step(rows, truth, group, weight, order[first : first + batch], bits)
         self.network_, self.adversary_, self.n_steps_ = duel.network, duel.adversary, duel.steps
+        if not published and self.n_steps_ < FEWEST_STEPS:
+            warnings.warn(
+                f"{self.name} should take {FEWEST_STEPS} steps or more for the adversary to learn; "
+                f"it took {self.n_steps_}: raise n_epochs or lower batch_size.",
+                IsonomyWarning,
+                stacklevel=4,
+            )
 
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
         """Return the network's probability, all its units at work."""
@@ -199,12 +221,18 @@ class Duel:
         first, second = _glorot(rng, width, hidden), _glorot(rng, hidden, 1)
         flat = np.concatenate([first, np.zeros(hidden), second, np.zeros(1)])
         self.network = Network(width, hidden, flat.astype(np.float32))
-        self.adversary: Floats = np.concatenate([[1.0], _glorot(rng, 3, 1), [0.0]])
+        self.joint = rule.protocol != "as_published"
+        # A random adversary is wrong at first, and the classifier would learn to fight its errors.
+        weights = np.zeros(3) if self.joint else _glorot(rng, 3, 1)
+        self.adversary: Floats = np.concatenate([[1.0], weights, [0.0]])
         self.sees_label = rule.target == "equalized_odds"
         if not self.sees_label:
             self.adversary[2:4] = 0.0
         self.alpha, self.rate = rule.adversary_loss_weight, rule.learning_rate
-        self.joint = rule.protocol != "as_published"
+        own_rate = rule.adversary_learning_rate
+        if own_rate is None:
+            own_rate = (FASTER if self.joint else 1.0) * self.rate
+        self.faster = own_rate / self.rate
         self.steps = 0
         self.buffers = self._allocate(batch)
 
@@ -232,7 +260,7 @@ class Duel:
             # Means of units that have long been silent fade below what a processor handles at
             # full speed; they are too small by twenty orders of magnitude to move a weight.
             b["m"][np.abs(b["m"]) < 1e-30] = 0.0
-        _adam(self.adversary, tilt, b["m5"], b["v5"], rate)
+        _adam(self.adversary, tilt, b["m5"], b["v5"], rate * self.faster)
 
     def draw_dropped(self, bits: np.random.BitGenerator) -> None:
         """Mark the hidden units to drop: all bits of a word set, or none."""

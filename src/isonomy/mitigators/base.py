@@ -102,6 +102,9 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     advice: ClassVar[str]
     reference: ClassVar[str]
     version: ClassVar[str] = "1"
+    """Rises when results change; stored runs of another version are not mixed with new ones."""
+    corrected_version: ClassVar[str | None] = None
+    """The version under the corrected protocol where it changed and as_published did not."""
     needs_sensitive_at_predict: ClassVar[bool] = False
     """Whether predict reads the protected attribute."""
     uses_estimator: ClassVar[bool] = True
@@ -144,6 +147,12 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             for name in ("uses_estimator", "transform_uses_estimator", "rule_uses_estimator"):
                 if name not in vars(cls) and hasattr(cls, name):
                     setattr(cls, name, True)
+
+    @classmethod
+    def version_of(cls, protocol: str) -> str:
+        """Return the version of the results under a protocol."""
+        own = cls.corrected_version if protocol == "corrected" else None
+        return own or cls.version
 
     # What users call.
 

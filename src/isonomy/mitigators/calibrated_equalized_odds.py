@@ -1,13 +1,12 @@
 """Calibrated equalised odds (Pleiss et al., 2017): equal costs by withholding information."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
 
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice
-from isonomy.errors import UnmetConstraintWarning
+from isonomy.errors import NotApplicable
 from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
@@ -30,8 +29,11 @@ class CalibratedEqualizedOdds(PostProcessor):
     ----------
     estimator : classifier, optional
         The base learner; see ``PostProcessor``.
-    cost : {"weighted", "fnr", "fpr"}
-        The cost to equalise.
+    cost : {"auto", "weighted", "fnr", "fpr"}
+        The cost to equalise. ``auto`` tries all three and keeps the one after which true and
+        false positive rates of the groups differ least on the rows that the rule is learnt from;
+        where each of them makes these differ more, by more than a standard error, the method does
+        not apply. Under as_published ``auto`` is ``weighted``.
     fit_on, privileged, favorable, sensitive_columns, protocol, random_state
         See ``PostProcessor``.
 
@@ -41,6 +43,8 @@ class CalibratedEqualizedOdds(PostProcessor):
         The share that is replaced among the unprivileged and the privileged.
     base_rate_ : array of shape (2,)
         The score that replaces them.
+    chosen_cost_ : str
+        The cost that is made equal.
     cost_ : array of shape (2,)
         The costs before.
     reached_ : bool
@@ -51,8 +55,9 @@ class CalibratedEqualizedOdds(PostProcessor):
     ==============  =======================================  ===================================
     what            as_published                             corrected
     ==============  =======================================  ===================================
-    share           not clipped: above 1 acts as all,        clipped to [0, 1], with a warning
-                    negative or undefined as none            that the costs stay apart
+    cost            ``weighted`` unless another is named     the best of three (``auto``)
+    share           not clipped: above 1 acts as all,        not applicable where no share makes
+                    negative or undefined as none            the costs equal
     draws           one fixed seed at every call, the        one number a row from
                     unprivileged first                       ``random_state``
     empty cell      an undefined cost replaces nothing       refused
@@ -88,20 +93,62 @@ class CalibratedEqualizedOdds(PostProcessor):
     aims: ClassVar = {
         "equal_opportunity": {"cost": "fnr"},
         "predictive_equality": {"cost": "fpr"},
-        "equalized_odds": {"cost": "weighted"},
+        "equalized_odds": {"cost": "auto"},
     }
+    corrected_version = "2"  # the cost is chosen; not applicable instead of clipped
     draws_to_predict = True
 
-    cost: str = "weighted"
+    cost: str = "auto"
 
     def fit_scores(
         self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None
     ) -> None:
         """Learn the base rates and the share to replace."""
-        check_choice("cost of calibrated_equalized_odds", self.cost, COSTS)
+        check_choice("cost of calibrated_equalized_odds", self.cost, ("auto", *COSTS))
+        if self.cost != "auto":
+            self._equalize(self.cost, scores, y, s, w)
+        elif self.protocol == "as_published":
+            self._equalize("weighted", scores, y, s, w)
+        else:
+            self._equalize_best(scores, labels, y, s, w)
+
+    def _equalize_best(
+        self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights
+    ) -> None:
+        """Make that cost equal after which the groups' error rates differ least."""
+        total = label_sums(y, s, None, w, 2)
+        check_cells(total, ("unprivileged", "privileged"), who=self.name)
+
+        def odds_gap(favorable: Floats) -> float:
+            return float(np.abs(np.diff(label_sums(y, s, favorable, w, 2) / total, axis=0)).mean())
+
+        gaps, reasons = {}, []
+        for cost in COSTS:
+            try:
+                self._equalize(cost, scores, y, s, w)
+            except NotApplicable as reason:
+                reasons.append(str(reason))
+            else:
+                gaps[cost] = odds_gap(self.adjust_scores(scores, labels, s))
+        best = min(gaps, key=gaps.__getitem__, default=None)
+        before = odds_gap((scores >= 0.5).astype(np.float64))
+        if best is None:
+            raise NotApplicable(reasons[-1])
+        # what the rates' own standard errors cannot explain: at most 0.5 / sqrt(rows) each
+        luck = 0.25 * np.sqrt((1 / total).sum())
+        if gaps[best] > before + luck:
+            raise NotApplicable(
+                f"{self.name} would make the groups' true and false positive rates differ by "
+                f"{gaps[best]:.3g} instead of {before:.3g} on average, whichever cost is made "
+                f"equal: use another method."
+            )
+        self._equalize(best, scores, y, s, w)
+
+    def _equalize(self, cost_name: str, scores: Floats, y: Vector, s: Vector, w: Weights) -> None:
+        """Learn the share to replace for one cost."""
         total = label_sums(y, s, None, w, 2)
         if self.protocol == "corrected":
-            needed = total[:, {"fnr": [1], "fpr": [0], "weighted": [0, 1]}[self.cost]]
+            needed = total[:, {"fnr": [1], "fpr": [0], "weighted": [0, 1]}[cost_name]]
             check_cells(needed, ("unprivileged", "privileged"), who=self.name)
         with np.errstate(invalid="ignore"):
             gfpr, one_less_gfnr = (label_sums(y, s, scores, w, 2) / total).T
@@ -111,25 +158,23 @@ class CalibratedEqualizedOdds(PostProcessor):
             "fnr": (gfnr, 1 - base),
             "fpr": (gfpr, base),
             "weighted": (0.5 * gfpr * (1 - base) + 0.5 * gfnr * base, base * (1 - base)),
-        }[self.cost]
+        }[cost_name]
         better = 1 if cost[0] > cost[1] else 0
         gap, room = abs(cost[0] - cost[1]), trivial[better] - cost[better]
         self.reached_ = bool(gap == 0 or gap <= room)
+        self.chosen_cost_, self.base_rate_, self.cost_ = cost_name, base, cost
         self.mix_rate_ = np.zeros(2)
         if self.protocol == "as_published":
             with np.errstate(divide="ignore", invalid="ignore"):
                 self.mix_rate_[better] = np.divide(gap, room)
-        elif gap > 0 and room > 0:
-            self.mix_rate_[better] = min(gap / room, 1.0)
-        self.base_rate_, self.cost_ = base, cost
-        if self.protocol == "corrected" and not self.reached_:
-            warnings.warn(
-                f"calibrated_equalized_odds cannot make the {self.cost} costs equal: they are "
-                f"{cost[0]:.3g} and {cost[1]:.3g}, and the base rate alone costs the "
-                f"better-served group {trivial[better]:.3g}; try another cost.",
-                UnmetConstraintWarning,
-                stacklevel=2,
+        elif not self.reached_:
+            raise NotApplicable(
+                f"{self.name} cannot make the {cost_name} costs equal: they are {cost[0]:.3g} and "
+                f"{cost[1]:.3g}, and the base rate alone costs the better-served group "
+                f"{trivial[better]:.3g}: use another cost or method."
             )
+        elif gap > 0:
+            self.mix_rate_[better] = gap / room
 
     def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
         """Replace a random share of the scores by the base rate and cut at one half."""

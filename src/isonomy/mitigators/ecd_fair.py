@@ -415,7 +415,7 @@ class _Objective:
     def _fingerprint(self) -> str:
         rule = self.rule
         settings = [rule.metric, rule.compare, rule.horizon, rule.measure_on]
-        settings += [rule.protocol, rule.version]
+        settings += [rule.protocol, rule.version_of(rule.protocol)]
         parts = [self.X, self.y, self.s, self.w, self.inner]
         return f"{joblib.hash(parts)} {self.tuned.estimator!r} {settings} {sklearn.__version__}"
 

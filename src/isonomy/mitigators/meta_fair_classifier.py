@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice
-from isonomy.errors import InputError, IsonomyWarning, NotApplicable
+from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
@@ -56,8 +56,11 @@ class MetaFairClassifier(InProcessor):
                   minimum, where it ended
     bounds        a = 0, 0.1, ... and            a = 0.02, 0.04, ... and b = a / ``tau``
                   b = (a + 0.01) / ``tau``
-    kept if       ratio at least ``tau`` - 0.2,  ratio at least ``tau``, else the unconstrained
-                  else the unconstrained rule    rule, with a warning
+    kept if       ratio at least ``tau`` - 0.2,  ratio at least ``tau`` and not less accurate than
+                  else the unconstrained rule    one label for all rows, else the unconstrained
+                                                 rule, with a warning
+    constraint    ``fdr`` unless another is      ``sr`` unless another is named
+                  named
     collinear     directions without variance    they have a little variance, so a group
     columns       are ignored, so a group shown  shown by the features is known
                   by the features is not known
@@ -76,10 +79,12 @@ class MetaFairClassifier(InProcessor):
     ----------
     estimator : None
         Not used: the method is its own model.
-    constraint : {"fdr", "fpr", "ppr", "sr", "tpr"}
+    constraint : {"fdr", "fpr", "ppr", "sr", "tpr"}, optional
         The rate to hold equal: of false discoveries P(y=0 | favourable), of false positives, of
         true discoveries P(y=1 | favourable), of favourable predictions, of true positives. The
-        published study has ``fdr`` and ``sr``.
+        published study has ``fdr`` and ``sr``. When None, as the protocol says. Rates of errors
+        (``fdr``, ``fpr``) may be made equal by more errors in the better-served group: look at
+        the accuracy, and at the rates of favourable predictions.
     tau : float, default 0.8
         The ratio of group rates to reach, between 0 and 1.
     privileged, favorable, sensitive_columns, protocol, random_state
@@ -95,6 +100,8 @@ class MetaFairClassifier(InProcessor):
     rule_ : array of 4 floats
         What is added to :math:`P(y{=}1|x) - \tfrac12`: the weights, per group, of the rate's
         numerator and of its denominator.
+    constraint_ : str
+        The rate that is held equal.
     ratio_ : float
         The ratio reached on the training rows, NaN where the unconstrained rule was kept.
 
@@ -129,17 +136,19 @@ class MetaFairClassifier(InProcessor):
     strength_values: ClassVar = {"tau": (0.6, 0.7, 0.8, 0.9)}
     uses_estimator = False
     randomized = True
+    corrected_version = "2"  # sr by default; rules of no use are not kept
 
-    constraint: str = "fdr"
+    constraint: str | None = None
     tau: float = 0.8
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the normal distribution, then a rule for each pair of bounds."""
         published = self.protocol == "as_published"
-        check_choice("constraint", self.constraint, CONSTRAINTS)
-        if published and self.constraint not in PUBLISHED:
+        self.constraint_ = self.constraint or ("fdr" if published else "sr")
+        check_choice("constraint", self.constraint_, CONSTRAINTS)
+        if published and self.constraint_ not in PUBLISHED:
             raise NotApplicable(
-                f"as_published knows the constraints fdr and sr only; got {self.constraint!r}: "
+                f"as_published knows the constraints fdr and sr only; got {self.constraint_!r}: "
                 f"use the protocol 'corrected'."
             )
         if not 0 < self.tau <= 1:
@@ -148,11 +157,11 @@ class MetaFairClassifier(InProcessor):
         self.gaussian_ = Gaussian.learn(matrix, y, s, w, drop=published)
         cells = np.bincount(2 * y + s, w, 4)
         self._shares = cells / cells.sum()
-        fractional = self.constraint in FRACTIONAL
+        fractional = self.constraint_ in FRACTIONAL
         needed = cells[:2] + cells[2:] if fractional else self._counted(cells)
         if not needed.all():
             raise NotApplicable(
-                f"{self.name} needs rows of every group to hold their {self.constraint} equal; a "
+                f"{self.name} needs rows of every group to hold their {self.constraint_} equal; a "
                 f"group has none of that label: choose another constraint."
             )
         base, terms = self._terms(matrix)
@@ -176,10 +185,10 @@ class MetaFairClassifier(InProcessor):
         if chosen is None:
             if not published:
                 warnings.warn(
-                    f"{self.name} found no rule with a ratio of the groups' {self.constraint} of "
-                    f"at least {self.tau}; the unconstrained rule is kept: lower tau or choose "
-                    f"another constraint.",
-                    IsonomyWarning,
+                    f"{self.name} found no rule with a ratio of the groups' {self.constraint_} of "
+                    f"at least {self.tau} that is as accurate as one label for all; the "
+                    f"unconstrained rule is kept: lower tau or choose another constraint.",
+                    UnmetConstraintWarning,
                     stacklevel=4,
                 )
             self.rule_, self.bounds_, self.ratio_ = np.zeros(4), (0.0, 0.0), float("nan")
@@ -206,15 +215,15 @@ class MetaFairClassifier(InProcessor):
         """Return the unconstrained rule, and per group the rate's numerator and denominator."""
         p = self.gaussian_.posterior(matrix, plain=self.protocol == "as_published")
         # What the rate divides by is known where it does not depend on the rule.
-        share = 1.0 if self.constraint in FRACTIONAL else self._counted(self._shares)
+        share = 1.0 if self.constraint_ in FRACTIONAL else self._counted(self._shares)
         terms = np.hstack([self._counted(p.T).T / share, p[:, :2] + p[:, 2:]])
         return p[:, 2] + p[:, 3] - 0.5, terms
 
     def _counted(self, cells: Vector) -> Vector:
         """Return, per group, what the rate counts of the four cells: a label, or both."""
-        if self.constraint == "sr":
+        if self.constraint_ == "sr":
             return cells[:2] + cells[2:]
-        return cells[2:] if self.constraint in ("ppr", "tpr") else cells[:2]
+        return cells[2:] if self.constraint_ in ("ppr", "tpr") else cells[:2]
 
     def _best(
         self, base: Floats, terms: Floats, rules: Floats, cell: Vector, w: Weights
@@ -226,7 +235,7 @@ class MetaFairClassifier(InProcessor):
         taken = member @ yes
         total = member.sum(axis=1)[:, None]
         right = taken[2:].sum(axis=0) + (total[:2] - taken[:2]).sum(axis=0)
-        fractional = self.constraint in FRACTIONAL
+        fractional = self.constraint_ in FRACTIONAL
         bottom = taken[:2] + taken[2:] if fractional else self._counted(total)
         rate = np.divide(
             self._counted(taken), bottom, out=np.zeros_like(taken[:2]), where=bottom > 0
@@ -235,7 +244,11 @@ class MetaFairClassifier(InProcessor):
         # A group without a single one counts as a ratio of 0, here as in the reference.
         ratio = np.divide(rate.min(axis=0), most, out=np.zeros_like(most), where=most > 0)
         published = self.protocol == "as_published"
-        enough = ratio >= (self.tau - 0.2 if published else self.tau)
+        enough = ratio >= self.tau - 0.2
+        if not published:
+            # To raise a low rate of errors, a rule may err where it need not: of no use to anyone.
+            of_label = total[2:].sum()
+            enough = (ratio >= self.tau) & (right >= max(of_label, total.sum() - of_label))
         if not enough.any():
             return None, float("nan")
         chosen = int(np.argmax(np.where(enough, right, -1.0)))

@@ -13,6 +13,10 @@ from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import PostProcessor
 
 METRICS = ("spd", "aod", "eod")
+Z = 1.96
+"""Standard errors between a disparity and its bounds."""
+MOST_OF_ROOM = 0.8
+"""The most of the bounds that this margin may take: few rows must not leave constant rules only."""
 OBJECTIVES = ("accuracy", "balanced_accuracy")
 
 
@@ -56,6 +60,9 @@ class RejectOption(PostProcessor):
         What it reached on the rows it was learnt from.
     feasible_ : bool
         Whether any pair was within the bounds.
+    safe_ : bool
+        Whether the disparity is 1.96 standard errors away from both bounds, so that it can be
+        expected to be within them on new rows; corrected only.
 
     Protocols
     ---------
@@ -65,6 +72,9 @@ class RejectOption(PostProcessor):
     no pair within bounds   the most negative disparity       the disparity nearest to the bounds,
                             (a slip of the reference)         with a warning
     ties                    lowest threshold, then margin     smaller disparity, then margin
+    margin of safety        none                              bounds are narrowed by 1.96 standard
+                                                              errors of the disparity, by four fifths
+                                                              at most
     learnt on               the training rows' own scores     out-of-fold scores
     ======================  ================================  ====================================
 
@@ -104,6 +114,7 @@ class RejectOption(PostProcessor):
         "bounds": ((-0.1, 0.1), (-0.05, 0.05), (-0.02, 0.02), (-0.01, 0.01))
     }
     cheap_to_tune = True
+    corrected_version = "2"  # a margin of safety
 
     metric: str = "spd"
     bounds: tuple[float, float] = (-0.05, 0.05)
@@ -140,14 +151,19 @@ class RejectOption(PostProcessor):
                     scores[rows], None if w is None else w[rows], threshold
                 )
         disparity, balanced = _criteria(chosen, total[:, :, None, None], self.metric)
+        spread = np.zeros(m.shape)
+        if self.protocol == "corrected":
+            spread = _standard_error(chosen, total, _rows_behind(total, y, s, w), self.metric)
         right = balanced
         if self.objective == "accuracy":
             right = (chosen[:, 1] - chosen[:, 0]).sum(axis=0) / total.sum()
-        best = self._choose(m, disparity, right)
+        best = self._choose(m, disparity, spread, right)
         self.threshold_, self.margin_ = float(t[best]), float(m[best])
         self.disparity_, self.balanced_accuracy_ = float(disparity[best]), float(balanced[best])
 
-    def _choose(self, m: Vector, disparity: Vector, right: Vector) -> tuple[int, int]:
+    def _choose(
+        self, m: Vector, disparity: Vector, spread: Vector, right: Vector
+    ) -> tuple[int, int]:
         """Return the position of the best pair in the grid."""
         least, largest = self.bounds
         feasible = (disparity >= least) & (disparity <= largest)
@@ -166,9 +182,16 @@ class RejectOption(PostProcessor):
                 UnmetConstraintWarning,
                 stacklevel=2,
             )
+        room = np.minimum(disparity - least, largest - disparity)
+        margin = np.minimum(Z * spread, MOST_OF_ROOM * (largest - least) / 2)
+        safe = feasible & (room >= margin)
+        if safe.any():
+            feasible = safe
         rows, columns = np.nonzero(feasible)
         first = np.lexsort((m[feasible], np.abs(disparity[feasible]), -right[feasible]))[0]
-        return int(rows[first]), int(columns[first])
+        best = int(rows[first]), int(columns[first])
+        self.safe_ = bool(room[best] >= Z * spread[best])
+        return best
 
     def _threshold_of(self, s: Vector) -> Floats:
         pair = np.array([self.threshold_ - self.margin_, self.threshold_ + self.margin_])
@@ -181,6 +204,28 @@ class RejectOption(PostProcessor):
     def adjust_scores(self, scores: Floats, labels: Vector, s: Vector) -> Floats:
         """Return the scores, moved so that each group's threshold sits at one half."""
         return recentre(scores, self._threshold_of(s))
+
+
+def _rows_behind(total: Floats, y: Vector, s: Vector, w: Weights) -> Floats:
+    """Return how many rows each cell's weight is worth: Kish's effective number."""
+    return total if w is None else total**2 / label_sums(y, s, w, w, 2)
+
+
+def _standard_error(chosen: Floats, total: Floats, rows: Floats, metric: str) -> Floats:
+    """Return the standard error of a disparity; a rate of 0 or 1 has one too (Agresti)."""
+    if metric == "spd":
+        chosen, rows = chosen.sum(axis=1), rows.sum(axis=1)
+        total = total.sum(axis=1)
+    rate = chosen / total[..., None, None]
+    rows = rows[..., None, None]
+    rate = (rate * rows + 1) / (rows + 2)
+    variance = rate * (1 - rate) / (rows + 2)
+    if metric == "eod":
+        variance = variance[:, 1]
+    elif metric == "aod":
+        variance = variance.sum(axis=1) / 4
+    error: Floats = np.sqrt(variance.sum(axis=0))
+    return error
 
 
 def _weight_above(scores: Floats, w: Weights, threshold: Floats) -> Floats:

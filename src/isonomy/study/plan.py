@@ -112,7 +112,7 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
         [preparation, PREPARATIONS[parse_name(preparation)[0]].version],
         SPLITTERS.resolve(splitter),
         [_model(study, model), learner],
-        _mitigator(method.mitigator),
+        _mitigator(study, method.mitigator),
         sorted(method.options),
         ".".join(sklearn.__version__.split(".")[:2]),
         # metrics are not in the key, but no record without tails can get them later; 2: limits of
@@ -131,7 +131,7 @@ def _data(study: Study, dataset: str) -> list[Any]:
 
 def _model(study: Study, model: str) -> list[str]:
     if is_mitigator(model):
-        return _mitigator(model)
+        return _mitigator(study, model)
     return [model, *_settings(model, recipe_of(study, model))]
 
 
@@ -146,6 +146,7 @@ def _settings(model: str, recipe: str) -> tuple[str, ...]:
     return (recipe, words) if version is None else (recipe, words, str(version))
 
 
-def _mitigator(spec: str) -> list[str]:
+def _mitigator(study: Study, spec: str) -> list[str]:
     name = base_name(spec)
-    return [spec, MITIGATORS[name].version if name in MITIGATORS else "1"]
+    known = name in MITIGATORS
+    return [spec, MITIGATORS[name].version_of(study.protocol) if known else "1"]

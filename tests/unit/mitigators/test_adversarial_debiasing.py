@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from isonomy.errors import InputError, UnknownName
+from isonomy.errors import InputError, IsonomyWarning, UnknownName
 from isonomy.mitigators import AdversarialDebiasing, adversarial_debiasing
 from isonomy.mitigators.adversarial_debiasing import KEEP, Duel
 
@@ -114,7 +114,39 @@ def test_learning_rate_falls_by_four_per_cent_every_thousand_steps(
     steps = np.arange(1, 2003)
     warm = np.sqrt(1 - 0.999**steps) / (1 - 0.9**steps)
     np.testing.assert_allclose(rates[::2], 0.001 * 0.96 ** ((steps - 1) // 1000) * warm)
-    assert rates[::2] == rates[1::2]
+    np.testing.assert_allclose(rates[1::2], 10 * np.array(rates[::2]))  # the adversary's
+
+
+def test_the_adversary_starts_at_zero_unless_as_published() -> None:
+    rng = np.random.Generator(np.random.SFC64(1))
+    corrected = Duel(AdversarialDebiasing(), D, N, rng)
+    assert corrected.adversary.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
+    assert corrected.faster == 10.0
+    assert Duel(AdversarialDebiasing(adversary_learning_rate=0.002), D, N, rng).faster == 2.0
+    published = Duel(AdversarialDebiasing(protocol="as_published"), D, N, rng)
+    assert (published.adversary[1:4] != 0).all()
+    assert published.faster == 1.0
+
+
+def test_few_rows_do_not_set_the_classifier_against_a_random_opponent() -> None:
+    rng = np.random.default_rng(8)
+    s = (rng.random(700) < 0.7).astype(int)
+    X = np.column_stack([rng.random((700, 8)) + 0.1 * s[:, None], rng.integers(0, 2, (700, 20)), s])
+    signal = 3 * X[:, :4].sum(axis=1) + X[:, 8:12].sum(axis=1) + 0.4 * s
+    y = (signal + rng.logistic(size=700) > 7.2).astype(int)
+    plain = LogisticRegression().fit(X, y).predict(X)  # a gap of 0.18
+    for seed in range(4):
+        model = AdversarialDebiasing(target="statistical_parity", random_state=seed)
+        labels = model.fit(X, y, sensitive_features=s).predict(X)
+        # with a random start these were 0.25, -0.98, 0.31 and -0.11
+        assert abs(labels[s == 1].mean() - labels[s == 0].mean()) < 0.09
+        assert (labels == y).mean() > (plain == y).mean() - 0.03
+
+
+def test_too_few_steps_are_named() -> None:
+    X, y, s = people(300)
+    with pytest.warns(IsonomyWarning, match="200 steps or more.*it took 100: raise n_epochs"):
+        AdversarialDebiasing(n_hidden=4).fit_model(X, y, s)
 
 
 def people(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -129,12 +161,12 @@ def test_schedule_is_full_batches_only() -> None:
     X, y, s = people(300)
 
     def steps(n: int, protocol: str) -> int:
-        model = AdversarialDebiasing(n_epochs=3, n_hidden=4, protocol=protocol)
+        model = AdversarialDebiasing(n_epochs=200, n_hidden=4, protocol=protocol)
         model.fit_model(X[:n], y[:n], s[:n])
         return model.n_steps_
 
-    assert steps(300, "as_published") == steps(300, "corrected") == 3 * (300 // 128)
-    assert steps(100, "corrected") == 3
+    assert steps(300, "as_published") == steps(300, "corrected") == 200 * (300 // 128)
+    assert steps(100, "corrected") == 200
     assert steps(100, "as_published") == 0
 
 
@@ -153,7 +185,7 @@ def test_the_seed_decides_everything() -> None:
     X, y, s = people(300)
 
     def weights(seed: int) -> np.ndarray:
-        model = AdversarialDebiasing(n_epochs=4, random_state=seed)
+        model = AdversarialDebiasing(n_epochs=100, n_hidden=4, random_state=seed)
         model.fit_model(X, y, s)
         return model.network_.flat
 
@@ -179,7 +211,9 @@ def test_the_adversary_narrows_the_gap_it_looks_at() -> None:
         model = AdversarialDebiasing(target=target, random_state=1)
         labels = model.fit(X, y, sensitive_features=s).predict(X)
         assert gap(labels) < 0.7 * gap(plain)
-        assert (labels == y).mean() > (plain == y).mean() - 0.05
+        # to flip right labels until the gap is closed would cost half a point per point
+        cost = (plain == y).mean() - (labels == y).mean()
+        assert cost < 0.3 * (gap(plain) - gap(labels))
 
 
 def test_what_cannot_be_is_refused() -> None:
@@ -188,5 +222,7 @@ def test_what_cannot_be_is_refused() -> None:
         AdversarialDebiasing(n_epochs=0).fit(X, y, sensitive_features=s)
     with pytest.raises(InputError, match="adversary_loss_weight must not be negative"):
         AdversarialDebiasing(adversary_loss_weight=-1).fit(X, y, sensitive_features=s)
+    with pytest.raises(InputError, match="adversary_learning_rate must be above 0; got 0"):
+        AdversarialDebiasing(adversary_learning_rate=0).fit(X, y, sensitive_features=s)
     with pytest.raises(UnknownName, match="did you mean 'equalized_odds'"):
         AdversarialDebiasing(target="equalised_odds").fit(X, y, sensitive_features=s)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from isonomy.errors import InputError, UnknownName, UnmetConstraintWarning
+from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.mitigators import CalibratedEqualizedOdds
 
 SCORES = np.array([0.9, 0.8, 0.3, 0.1, 0.7, 0.6, 0.5, 0.2])
@@ -30,7 +30,8 @@ def test_by_hand() -> None:
         learn(CalibratedEqualizedOdds(cost="fpr")).mix_rate_, [0.0, 0.15 / 0.3]
     )
     np.testing.assert_allclose(
-        learn(CalibratedEqualizedOdds()).mix_rate_, [0.0, (0.175 - 0.0875) / (0.25 - 0.0875)]
+        learn(CalibratedEqualizedOdds(cost="weighted")).mix_rate_,
+        [0.0, (0.175 - 0.0875) / (0.25 - 0.0875)],
     )
 
 
@@ -58,7 +59,7 @@ def test_the_mixed_scores_have_equal_costs(seed: int, cost: str, weighted: bool)
     rule = CalibratedEqualizedOdds(cost=cost)
     try:
         learn(rule, scores, y, s, w)
-    except UnmetConstraintWarning:
+    except NotApplicable:
         assume(False)
     assert rule.reached_
     after = costs(rule.mixed_scores(scores, s), y, s, np.ones(40) if w is None else w)
@@ -75,18 +76,16 @@ def test_probabilities_are_the_frequencies_of_the_labels(protocol: str) -> None:
     assert np.abs(frequency - p).max() < 4 * np.sqrt(0.25 / 20_000)
 
 
-def test_a_share_above_one_is_clipped_and_said() -> None:
+def test_a_share_above_one_does_not_apply() -> None:
     # the unprivileged are served so badly that even the base rate is not as bad
     scores = np.array([0.9, 0.8, 0.3, 0.1, 0.1, 0.2, 0.5, 0.2])
     published = learn(CalibratedEqualizedOdds(cost="fnr", protocol="as_published"), scores)
     assert published.mix_rate_[1] == pytest.approx((0.85 - 0.15) / 0.35)
     assert not published.reached_
-    with pytest.warns(UnmetConstraintWarning, match="cannot make the fnr costs equal"):
-        corrected = learn(CalibratedEqualizedOdds(cost="fnr"), scores)
-    assert corrected.mix_rate_.tolist() == [0.0, 1.0]
-    for rule in (published, corrected):  # both replace the whole group
-        assert rule.adjust(scores, None, S)[S == 1].tolist() == [1, 1, 1, 1]
-        assert rule.adjust_scores(scores, None, S)[S == 1].tolist() == [1, 1, 1, 1]
+    assert published.adjust(scores, None, S)[S == 1].tolist() == [1, 1, 1, 1]
+    assert published.adjust_scores(scores, None, S)[S == 1].tolist() == [1, 1, 1, 1]
+    with pytest.raises(NotApplicable, match="cannot make the fnr costs equal"):
+        learn(CalibratedEqualizedOdds(cost="fnr"), scores)
 
 
 def test_a_negative_share_replaces_nothing() -> None:
@@ -94,17 +93,65 @@ def test_a_negative_share_replaces_nothing() -> None:
     scores = np.array([0.3, 0.4, 0.3, 0.1, 0.1, 0.2, 0.5, 0.2])
     published = learn(CalibratedEqualizedOdds(cost="fnr", protocol="as_published"), scores)
     assert published.mix_rate_[1] < 0
-    with pytest.warns(UnmetConstraintWarning):
-        corrected = learn(CalibratedEqualizedOdds(cost="fnr"), scores)
-    assert corrected.mix_rate_.tolist() == [0.0, 0.0]
-    for rule in (published, corrected):
-        np.testing.assert_array_equal(rule.adjust(scores, None, S), scores >= 0.5)
+    np.testing.assert_array_equal(published.adjust(scores, None, S), scores >= 0.5)
+    with pytest.raises(NotApplicable):
+        learn(CalibratedEqualizedOdds(cost="fnr"), scores)
+
+
+def lenders(base_rates: tuple[float, float], n: int = 4000) -> tuple[np.ndarray, ...]:
+    """Calibrated scores of two groups whose rates of good labels differ."""
+    rng = np.random.default_rng(3)
+    s = rng.integers(0, 2, n)
+    mean = np.array(base_rates)[s]
+    scores = rng.beta(4 * mean, 4 * (1 - mean))
+    return scores, (rng.random(n) < scores).astype(int), s
+
+
+def odds_gap(labels: np.ndarray, y: np.ndarray, s: np.ndarray) -> float:
+    rate = [[labels[(s == g) & (y == c)].mean() for c in (0, 1)] for g in (0, 1)]
+    return float(np.abs(np.subtract(*rate)).mean())
+
+
+def test_of_three_costs_the_one_is_chosen_that_brings_error_rates_nearest() -> None:
+    # Most labels are favourable: by fnr and weighted the privileged lose information and are all
+    # favoured, by fpr the unprivileged are.
+    scores, y, s = lenders((0.7, 0.74))
+    rule = learn(CalibratedEqualizedOdds(), scores, y, s)
+    assert rule.chosen_cost_ == "fpr"
+    gaps = {}
+    for cost in ("fnr", "fpr", "weighted"):
+        other = learn(CalibratedEqualizedOdds(cost=cost), scores, y, s)
+        gaps[cost] = odds_gap(other.adjust_scores(scores, None, s), y, s)
+    assert min(gaps, key=gaps.get) == "fpr"
+    assert gaps["fpr"] < odds_gap(scores >= 0.5, y, s) < min(gaps["fnr"], gaps["weighted"])
+    np.testing.assert_array_equal(
+        rule.mix_rate_, learn(CalibratedEqualizedOdds(cost="fpr"), scores, y, s).mix_rate_
+    )
+
+
+def test_auto_as_published_is_weighted() -> None:
+    scores, y, s = lenders((0.7, 0.74))
+    auto = learn(CalibratedEqualizedOdds(protocol="as_published"), scores, y, s)
+    named = learn(CalibratedEqualizedOdds(cost="weighted", protocol="as_published"), scores, y, s)
+    np.testing.assert_array_equal(auto.mix_rate_, named.mix_rate_)
+
+
+def test_where_every_cost_makes_errors_differ_more_it_does_not_apply() -> None:
+    # base rates on both sides of one half: who loses information is always or never favoured
+    scores, y, s = lenders((0.3, 0.65))
+    with pytest.raises(NotApplicable, match="whichever cost is made equal"):
+        learn(CalibratedEqualizedOdds(), scores, y, s)
+    # no cost at all can be made equal
+    scores = np.array([0.9, 0.8, 0.3, 0.1, 0.1, 0.2, 0.9, 0.9])
+    with pytest.raises(NotApplicable, match="cannot make the"):
+        learn(CalibratedEqualizedOdds(), scores)
 
 
 def test_equal_costs_need_no_mixing() -> None:
     same = np.tile([0.9, 0.8, 0.3, 0.1], 2)
     assert learn(CalibratedEqualizedOdds(), same).mix_rate_.tolist() == [0.0, 0.0]
     assert learn(CalibratedEqualizedOdds(), same).reached_
+    assert learn(CalibratedEqualizedOdds(cost="fnr"), same).mix_rate_.tolist() == [0.0, 0.0]
 
 
 def test_repeatable_and_seeded() -> None:

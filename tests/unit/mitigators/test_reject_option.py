@@ -107,15 +107,47 @@ def test_ties_are_broken_by_the_smaller_disparity() -> None:
     assert (corrected.margin_, corrected.disparity_) == (pytest.approx(1 / 6), 0.0)
 
 
+@pytest.mark.parametrize("metric", ["spd", "aod", "eod"])
+def test_the_disparity_keeps_away_from_its_bounds(metric: str) -> None:
+    rng = np.random.default_rng(5)
+    s = rng.integers(0, 2, 6000)
+    scores = rng.beta(2 + s, 3 - s)
+    y = (rng.random(6000) < scores).astype(int)
+    published = learn(RejectOption(metric=metric, protocol="as_published"), scores, y, s)
+    corrected = learn(RejectOption(metric=metric), scores, y, s)
+    assert corrected.safe_
+    labels = corrected.adjust(scores, None, s)
+    rows = {"spd": y >= 0, "eod": y == 1, "aod": y >= 0}[metric]
+    n, rate = np.array(
+        [[(rows & (s == g)).sum(), labels[rows & (s == g)].mean()] for g in (0, 1)]
+    ).T
+    if metric != "aod":
+        error = np.sqrt((rate * (1 - rate) / n).sum())
+        assert 0.05 - abs(corrected.disparity_) > 1.95 * error
+    assert abs(published.disparity_) > abs(corrected.disparity_)
+
+
+def test_few_rows_have_as_much_of_a_margin_as_leaves_a_choice() -> None:
+    rng = np.random.default_rng(5)
+    s = rng.integers(0, 2, 300)
+    scores = rng.beta(2 + s, 3 - s)
+    y = (rng.random(300) < scores).astype(int)
+    rule = learn(RejectOption(), scores, y, s)
+    assert not rule.safe_
+    assert abs(rule.disparity_) <= 0.01
+    assert rule.balanced_accuracy_ > 0.6
+
+
 @settings(max_examples=60, deadline=None)
 @given(seed=cases)
 def test_whole_weights_are_repeated_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores, w = rng.random(24), rng.integers(1, 4, 24)
     y, s = np.arange(24) % 2, (np.arange(24) // 2) % 2
-    one = learn(RejectOption(metric="aod", bounds=(-1, 1)), scores, y, s, w.astype(float))
+    # bounds so wide that the margin of safety, which rests on the number of rows, has room
+    one = learn(RejectOption(metric="aod", bounds=(-9, 9)), scores, y, s, w.astype(float))
     many = learn(
-        RejectOption(metric="aod", bounds=(-1, 1)), *(np.repeat(a, w) for a in (scores, y, s))
+        RejectOption(metric="aod", bounds=(-9, 9)), *(np.repeat(a, w) for a in (scores, y, s))
     )
     assert (one.threshold_, one.margin_) == (many.threshold_, many.margin_)
 

@@ -91,6 +91,16 @@ def test_repeat_task_and_version_are_in_the_key(monkeypatch: pytest.MonkeyPatch)
     assert key_of(given, "unmitigated") == key_of(study(), "unmitigated")
 
 
+def test_a_change_of_the_corrected_protocol_leaves_published_runs_valid(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    published = study(protocol="as_published")
+    before = key_of(study()), key_of(published)
+    monkeypatch.setattr(MITIGATORS["reweighing"], "corrected_version", "2")
+    assert key_of(study()) != before[0]
+    assert key_of(published) == before[1]
+
+
 def test_version_of_a_network_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     def key(model: str) -> str:
         _settings.cache_clear()
