@@ -122,13 +122,20 @@ def format_name(name: str, parameters: Mapping[str, Any]) -> str:
     >>> format_name("reweighing", {})
     'reweighing'
     """
-    pairs = ", ".join(f"{key}={_format_value(value)}" for key, value in parameters.items())
+    pairs = ", ".join(f"{key}={format_value(value)}" for key, value in parameters.items())
     return f"{name}({pairs})" if pairs else name
 
 
-def _format_value(value: Any) -> str:
+def format_value(value: Any) -> str:
+    """Write one value of the grammar.
+
+    Examples
+    --------
+    >>> [format_value(value) for value in (25.0, (-0.05, 0.05), "spd")]
+    ['25', '(-0.05, 0.05)', 'spd']
+    """
     if isinstance(value, tuple | list):
-        return f"({', '.join(map(_format_value, value))})"
+        return f"({', '.join(map(format_value, value))})"
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
     if not isinstance(value, str) or (parse_value(value) == value and not _needs_quotes(value)):

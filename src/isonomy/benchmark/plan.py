@@ -11,13 +11,17 @@ import pandas as pd
 
 from isonomy._files import is_table_file, write_table
 from isonomy._groups import choose_privileged
+from isonomy._names import format_value, parse_name
 from isonomy._validate import listed, match_values, unknown_name
 from isonomy.audit import looks_protected
 from isonomy.benchmark.cases import ORIGINAL, frontier_specs
 from isonomy.data import Dataset, dataset_from, load
 from isonomy.errors import InputError
+from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS
+from isonomy.mitigators.aims import GOAL_OF, aim_at
 from isonomy.study import Method, Source, Study, Task
+from isonomy.study.tuning import FOLDS, MOST_ROWS, ONE_SPLIT
 
 MOST_GROUPS = 12
 MOST_OTHERS = 4
@@ -50,7 +54,9 @@ def plan_benchmark(
     drop: Sequence[str] = (),
     models: str | Sequence[str] = "lr",
     methods: str | Sequence[str] = ALL,
+    performance: str = "accuracy",
     fairness: str = "statistical_parity_difference",
+    tune: bool | None = None,
     repeats: int = 10,
     random_state: int = 0,
     folder: str | Path | None = None,
@@ -74,8 +80,13 @@ def plan_benchmark(
         Base learners by name.
     methods : str or sequence of str
         Mitigators by name, variants included; ``all`` for every one.
-    fairness : str
-        The metric that the second baseline is held to.
+    performance, fairness : str
+        The metrics that decide: methods that can are aimed at them, and the second baseline is
+        held to the latter. Parameters named in ``methods`` stay as they are.
+    tune : bool, optional
+        Whether the strength of each method is chosen on inner rows, a part of the training rows
+        (:mod:`isonomy.study.tuning`): of all methods that have one, or of none. When None, of the
+        methods that declare it to be cheap.
     repeats, random_state : int
         The number of splits, and their seed.
     folder : path, optional
@@ -89,12 +100,16 @@ def plan_benchmark(
     ... )
     >>> [str(task) for task in plan.study.tasks], plan.study.methods[1].label
     (['german/age'], 'reweighing')
+    >>> aimed = plan_benchmark("german", sensitive_features="age", fairness="eod", tune=False)
+    >>> next(m.mitigator for m in aimed.study.methods if m.label == "meta_fair_classifier")
+    'meta_fair_classifier(constraint=tpr)'
     """
     attributes = list(dict.fromkeys(_as_list(sensitive_features)))
     if not attributes:
         raise InputError(
             "At least one protected attribute must be named: sensitive_features= (--sensitive)."
         )
+    performance, fairness = get_metric(performance).name, get_metric(fairness).name
     notes: list[str] = []
     sources: tuple[Source, ...] = ()
     is_name = isinstance(data, str) and not is_table_file(data)
@@ -121,13 +136,15 @@ def plan_benchmark(
     frontier = frontier_specs(fairness)
     if not frontier:
         notes.append(f"No second baseline: group thresholds cannot be held to {fairness}.")
+    aimed = [_aimed(method, performance, fairness, tune) for method in _chosen(_as_list(methods))]
+    notes += _aim_notes(aimed, fairness)
     study = Study(
         name=f"benchmark of {name}",
         tasks=tuple(Task(name, a) for a in attributes),
         models=tuple(_as_list(models)),
         methods=(
             Method.of(ORIGINAL),
-            *(Method.of(m) for m in _chosen(_as_list(methods))),
+            *aimed,
             *(Method(label=k, mitigator=v) for k, v in frontier.items()),
         ),
         repeats=repeats,
@@ -148,6 +165,40 @@ def _chosen(methods: list[str]) -> list[str]:
     if not chosen:
         raise InputError("At least one method must be named: see isonomy mitigators, or say all.")
     return chosen
+
+
+def _aimed(method: str, performance: str, fairness: str, tune: bool | None) -> Method:
+    """Aim a method at the metrics that decide, and say in which values it is to be tuned."""
+    name, named = parse_name(method)
+    kind = MITIGATORS[name]
+    tuned = kind.cheap_to_tune if tune is None else tune
+    values = {k: v for k, v in kind.strength_values.items() if tuned and k not in named}
+    return Method(
+        label=method,
+        mitigator=aim_at(method, fairness=fairness, performance=performance),
+        tune=values,  # type: ignore[arg-type]
+        goals=(performance, fairness) if values else (),
+    )
+
+
+def _aim_notes(methods: Sequence[Method], fairness: str) -> list[str]:
+    """Say what is tuned on how many fits, and that nobody can aim at a metric."""
+    notes = []
+    if fairness not in GOAL_OF:
+        notes.append(f"No method can aim at {fairness}: all run as they are.")
+    grids = [
+        f"{m.label} {parameter} {', '.join(map(format_value, values))}"
+        for m in methods
+        for parameter, values in m.tune
+    ]
+    if grids:
+        notes.append(
+            f"Tuned on inner rows of each training set ({FOLDS} inner folds; one split and at most "
+            f"{MOST_ROWS:,} rows from {ONE_SPLIT:,} rows on), by the smallest bias that beats "
+            f"mutation: {'; '.join(grids)}. The chosen values are in the results; --no-tune "
+            "(tune=False) leaves it out."
+        )
+    return notes
 
 
 # ---------------------------------------------------------------------- a table of the user's own

@@ -30,6 +30,7 @@ def benchmark(
     methods: str | Sequence[str] = "all",
     performance: str = "accuracy",
     fairness: str = "statistical_parity_difference",
+    tune: bool | None = None,
     max_loss: float | None = None,
     sure: float = 0.95,
     repeats: int = 10,
@@ -56,7 +57,7 @@ def benchmark(
         or a :class:`isonomy.Dataset`.
     sensitive_features : str or sequence of str
         The protected attributes to mitigate, each by itself.
-    label, favorable, privileged, bins, drop, models, methods, repeats, random_state
+    label, favorable, privileged, bins, drop, models, methods, tune, repeats, random_state
         See :func:`isonomy.benchmark.plan_benchmark`.
     performance, fairness, max_loss, sure, resamples, confidence
         See :func:`isonomy.benchmark.judge_benchmark`.
@@ -97,7 +98,8 @@ def benchmark(
             drop=drop,
             models=models,
             methods=methods,
-            fairness=metrics["fairness"],
+            **metrics,
+            tune=tune,
             repeats=repeats,
             random_state=random_state,
             folder=place,

@@ -41,6 +41,15 @@ def benchmark_command(
     method: options.Method = ["all"],
     performance: options.Performance = "accuracy",
     fairness: options.Fairness = "statistical_parity_difference",
+    tune: Annotated[
+        bool | None,
+        typer.Option(
+            "--tune/--no-tune",
+            help="Tune the strength of every method on inner rows, or of none; by default of the "
+            "cheap ones.",
+            show_default=False,
+        ),
+    ] = None,
     max_loss: options.MaxLoss = None,
     repeats: options.Repeats = 10,
     resamples: options.Resamples = 500,
@@ -88,6 +97,7 @@ def benchmark_command(
                 methods=method,
                 performance=performance,
                 fairness=fairness,
+                tune=tune,
                 max_loss=max_loss,
                 sure=sure,
                 repeats=repeats,

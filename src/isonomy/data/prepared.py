@@ -43,6 +43,18 @@ class Part:
     def __len__(self) -> int:
         return len(self.y)
 
+    def at(self, rows: Rows) -> "Part":
+        """Return some of the rows, by their positions in this part."""
+        return Part(
+            X=self.X[rows],
+            y=self.y[rows],
+            s=self.s[rows],
+            rows=self.rows[rows],
+            frame=self.frame.iloc[rows],
+            sensitive=self.sensitive.iloc[rows],
+            weight=None if self.weight is None else self.weight[rows],
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:

@@ -71,7 +71,6 @@ class DisparateImpactRemover(PreProcessor):
     reference = "Feldman et al., KDD 2015"
     aims: ClassVar = {"demographic_parity": {}}
     strength_values: ClassVar = {"repair_level": (0.25, 0.5, 0.75, 1.0)}
-    cheap_to_tune = True
     transform_uses_estimator = False
     needs_sensitive_at_predict = True
     multi_group = True

@@ -118,7 +118,7 @@ class Maat(BaseMitigator):
     advice = "A middle way between the data and even rates, set by one weight."
     reference = "Chen et al., ESEC/FSE 2022"
     aims: ClassVar = {"demographic_parity": {}}
-    strength_values: ClassVar = {"weight": (0.75, 0.5, 0.25, 0.0)}
+    strength_values: ClassVar = {"weight": (0.5, 0.25, 0.0)}
     cheap_to_tune = True
     randomized = True
     multi_group = True

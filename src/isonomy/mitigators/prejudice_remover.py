@@ -111,7 +111,7 @@ class PrejudiceRemover(InProcessor):
     advice = "For equal rates from a linear model, with one number to turn."
     reference = "Kamishima, Akaho, Asoh and Sakuma, ECML PKDD 2012"
     aims: ClassVar = {"demographic_parity": {}}
-    strength_values: ClassVar = {"eta": (1.0, 5.0, 25.0, 100.0)}
+    strength_values: ClassVar = {"eta": (5.0, 25.0, 100.0)}
     cheap_to_tune = True
     uses_estimator = False
     needs_sensitive_at_predict = True

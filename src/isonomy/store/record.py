@@ -52,6 +52,10 @@ class Record:
         How the data were prepared and split.
     rows : str
         Hash of the positions of the test rows: paired tests refuse runs in which it differs.
+    settings : str
+        The mitigator as it was run, ``prejudice_remover(eta=5)``; empty where its label says it.
+    warnings : str
+        What the method warned of, a line each.
     counts : JointCounts or None
         Test rows by joint group of all protected attributes, label, prediction of the original
         model and prediction, from which any metric of counts can be computed later.
@@ -81,6 +85,8 @@ class Record:
     preparation: str = ""
     splitter: str = ""
     rows: str = ""
+    settings: str = ""
+    warnings: str = ""
     counts: JointCounts | None = None
     seconds: float = field(default=0.0, compare=False)
     cpu: float = field(default=0.0, compare=False)
@@ -305,6 +311,7 @@ def decode(row: Mapping[str, Any]) -> Record:
     named: dict[str, Any] = {
         name: _float(row[name]) if kind == "DOUBLE" else row[name]
         for name, kind in RUN_FIELDS.items()
+        if row[name] is not None or kind != "VARCHAR"  # a field that an older store does not have
     }
     counts = None if row["cells"] is None else read_counts(row["cells"], row)
     metrics = {name: _float(row[name]) for name in row["measured"]}

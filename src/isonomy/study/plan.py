@@ -118,6 +118,7 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
         # metrics are not in the key, but no record without tails can get them later; 2: limits of
         # the shape without the bound
         *(["tails 2"] if study.tails else []),
+        *(["tuned 1", method.tune, method.goals] if method.tune else []),
     ]
 
 

@@ -12,6 +12,7 @@ from isonomy.data.catalog import DATASETS
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 from isonomy.errors import InputError
+from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS, make_mitigator
 from isonomy.mitigators.base import PROTOCOLS
 from isonomy.models import MODELS, RECIPES
@@ -86,6 +87,10 @@ class Method:
     options : tuple of (str, value)
         Further arguments of the mitigator. ``"@protected"`` stands for the positions of all
         protected columns, ``"@dataset"`` for what the studies declared for the dataset.
+    tune : tuple of (str, values)
+        Parameters to be chosen on inner rows (:mod:`isonomy.study.tuning`), with the values to try.
+    goals : (str, str), or empty
+        The performance and the fairness metric that they are chosen by.
 
     Examples
     --------
@@ -101,12 +106,24 @@ class Method:
     tasks: tuple[Task, ...] | None = None
     learner: str | None = None
     options: tuple[tuple[str, Any], ...] = ()
+    tune: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    goals: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.label:
             object.__setattr__(self, "label", self.mitigator)
-        pairs = self.options.items() if isinstance(self.options, Mapping) else self.options
-        object.__setattr__(self, "options", tuple((k, _frozen(v)) for k, v in pairs))
+        for field in ("options", "tune"):
+            value = getattr(self, field)
+            pairs = value.items() if isinstance(value, Mapping) else value
+            object.__setattr__(self, field, tuple((k, _frozen(v)) for k, v in pairs))
+        object.__setattr__(self, "goals", tuple(self.goals))
+        if self.tune and len(self.goals) != 2:
+            raise InputError(
+                f"A method that is tuned must name its goals, a performance and a fairness metric; "
+                f"{self.label!r} names {listed(self.goals) if self.goals else 'none'}."
+            )
+        for goal in self.goals:
+            get_metric(goal)
         name, parameters = parse_name(self.mitigator)
         if name == MUTATION:
             for key in parameters:
@@ -114,7 +131,19 @@ class Method:
                     raise unknown_name(f"parameter of {MUTATION}", key, list(_MUTATION))
             return
         # raises where the name or a parameter does not exist
-        make_mitigator(self.mitigator, **dict(self.options))
+        first = {parameter: values[0] for parameter, values in self.tune}
+        make_mitigator(self.mitigator, **dict(self.options) | first)
+
+    def with_options(self, options: Mapping[str, Any]) -> "Method":
+        """Return the method with further options, and nothing left to tune."""
+        return replace(self, options=dict(self.options) | dict(options), tune=())
+
+    @property
+    def settings(self) -> str:
+        """The mitigator as it is run; empty where the label says it."""
+        name, parameters = parse_name(self.mitigator)
+        written = format_name(name, parameters | dict(self.options))
+        return "" if written == self.label else written
 
     @classmethod
     def of(cls, written: "str | Mapping[str, Any] | Method") -> "Method":
@@ -229,6 +258,12 @@ class Study:
         learners = [method.learner for method in self.methods if method.learner is not None]
         for model in (*self.models, *learners):
             self._check_model(model)
+        tuned = [method.label for method in self.methods if method.tune]
+        if tuned and self.protocol == "as_published":
+            raise InputError(
+                f"Methods as published have published settings; {listed(tuned)} must not be tuned: "
+                'use protocol="corrected".'
+            )
         for preparation, splitter in map(self.preparation_of, self.methods):
             PREPARATIONS.resolve(base_name(preparation))
             SPLITTERS.resolve(splitter)
@@ -357,7 +392,7 @@ def _table(item: Method | Source) -> dict[str, Any]:
     if isinstance(item, Method):
         out["label"] = "" if item.label == item.mitigator else item.label
         out["tasks"] = None if item.tasks is None else [str(t) for t in item.tasks]
-        out["options"] = dict(item.options)
+        out |= {"options": dict(item.options), "tune": dict(item.tune)}
     else:
         out["privileged"] = dict(item.privileged)
     return {k: v for k, v in out.items() if v not in (None, (), "", {})}

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.models import FitMeter, metered_fits
 from isonomy.store.record import Record
+from isonomy.study.collect import as_lines, collected_warnings
 from isonomy.study.isolation import describe
 from isonomy.study.measure import (
     measure_counts,
@@ -26,6 +27,7 @@ from isonomy.study.measure import (
 from isonomy.study.plan import Trial, keys
 from isonomy.study.spec import Method, Study
 from isonomy.study.tails import run_with_tails
+from isonomy.study.tuning import settled
 from isonomy.study.workbench import Outputs, Workbench
 
 MOST_NEIGHBOURS = 30_000
@@ -68,7 +70,7 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
     blank = blank_records(study, trial)
     wanted = {key: record for key, record in blank.items() if only is None or key in only}
     with threadpool_limits(1), warnings.catch_warnings(), metered_fits() as meter:
-        # the studies' learners stop unconverged by design; one-sided predictions show in counts
+        # the studies' learners stop unconverged by design; what methods warn of is in their records
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IsonomyWarning)
         run = _Run(study, trial, wanted, meter)
@@ -176,14 +178,18 @@ class _Run:
     def _mitigated(self, model: str, method: Method) -> _Result:
         workbench = self._workbench(method)
         base = workbench.base(model)
-        outputs, tails = (
-            run_with_tails(workbench, method, model)
-            if self.study.tails
-            else (workbench.run(method, model), {})
-        )
+        method = settled(workbench, method, model)
+        with collected_warnings() as collected:
+            outputs, tails = (
+                run_with_tails(workbench, method, model)
+                if self.study.tails
+                else (workbench.run(method, model), {})
+            )
         record = replace(
             self.blank[model, method.label],
             rows=workbench.rows,
+            settings=method.settings,
+            warnings=as_lines(collected),
             counts=workbench.count(base.labels, outputs.labels),
         )
         return _Result(record, workbench, outputs, tails)

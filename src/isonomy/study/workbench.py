@@ -8,7 +8,8 @@ what a pre-processor makes of the data. Sharing changes nothing: each prediction
 import hashlib
 import zlib
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ from isonomy._groups import cross
 from isonomy._names import base_name, parse_name
 from isonomy.data import Dataset, Encoded, encode, load, make_split
 from isonomy.data.prepare import PREPARATIONS
+from isonomy.data.prepared import Prepared
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
@@ -39,6 +41,7 @@ from isonomy.mitigators import (
     make_mitigator,
 )
 from isonomy.models import fit_model, make_model, with_scores
+from isonomy.study.collect import collected_warnings, repeat_warnings
 from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, is_mitigator
@@ -121,19 +124,35 @@ class Workbench:
         for attribute in self.attributes[1:]:
             rows = rows[data.known(attribute)[rows]]
         split = make_split(data, trial.repeat, study.seed, splitter=splitter, rows=rows)
-        self.ready = ready = encoded.at(split, self.attributes[0])
         self._drawn = len(rows)
         self.majority = int(2 * int(encoded.y.sum()) >= len(encoded.y))
+        self.privileged = data.privileged
+        self.attribute_names = data.attributes
+        self._take(encoded.at(split, self.attributes[0]))
+
+    def _take(self, ready: Prepared) -> None:
+        """Learn from and test on these rows, with nothing done yet."""
+        self.ready = ready
         self.X, self.y = ready.X_train, ready.y_train.astype(int)
         self.X_test, self.y_test = ready.X_test, ready.y_test.astype(int)
         self.s, self.s_test = (self._sensitive(p.frame) for p in (ready.train, ready.test))
-        weighted = study.uses_weights
+        weighted = self.study.uses_weights
         self.w = ready.train.weight if weighted else None
         self.w_test = ready.test.weight if weighted else None
-        self.privileged = data.privileged
-        self.attribute_names = data.attributes
         self.rows = hashlib.sha256(ready.test.rows.astype("<i8").tobytes()).hexdigest()[:16]
         self._done: dict[tuple[Hashable, ...], Any] = {}
+
+    def inner(self, train: NDArray[np.intp], held_out: NDArray[np.intp]) -> "Workbench":
+        """Return the workbench that learns from some training rows and tests on others of them.
+
+        The test rows are not in it.
+        """
+        inner = copy(self)
+        rows = self.ready.train
+        inner._take(
+            replace(self.ready, train=rows.at(train), test=rows.at(held_out), validation=None)
+        )
+        return inner
 
     def _sensitive(self, frame: pd.DataFrame) -> Any:
         columns = {a: frame[a].to_numpy().astype(int) for a in self.attributes}
@@ -142,11 +161,13 @@ class Workbench:
     def once(self, key: tuple[Hashable, ...], do: Callable[[], T]) -> T:
         """Do a thing the first time it is asked for; what failed once fails again, at no cost."""
         if key not in self._done:
-            try:
-                self._done[key] = (do(), None)
-            except Exception as error:
-                self._done[key] = (None, error)
-        value, failure = self._done[key]
+            with collected_warnings() as collected:
+                try:
+                    self._done[key] = (do(), None, collected)
+                except Exception as error:
+                    self._done[key] = (None, error, collected)
+        value, failure, warned = self._done[key]
+        repeat_warnings(warned)  # whoever asks hears them, not only who asked first
         if failure is not None:
             raise failure
         result: T = value

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -189,17 +189,81 @@ def tune(
     (3, ['tolerance'])
     """
     method = make_mitigator(mitigator) if isinstance(mitigator, str) else mitigator
-    searched = _space(method, space)
+    _space(method, space)
     if not 0 < validation < 1:
         raise InputError(f"validation must be a share between 0 and 1; got {validation!r}.")
     if repeats < 1:
         raise InputError(f"repeats must be at least 1; got {repeats}.")
     if max_loss is not None and max_loss < 0:
         raise InputError(f"max_loss must not be negative; got {max_loss}.")
-    strategy = strategy or ("grid" if np.isfinite(searched.size) else "random")
     evaluated = Validation(
         method, original, X, y, sensitive_features, validation, repeats, random_state
     )
+    return tune_on(
+        evaluated,
+        method,
+        space,
+        objective=objective,
+        performance=performance,
+        fairness=fairness,
+        max_loss=max_loss,
+        min_performance=min_performance,
+        strategy=strategy,
+        budget=budget,
+        rule=rule,
+        cache=cache,
+        progress=progress,
+        random_state=random_state,
+    )
+
+
+class Evaluated(Protocol):
+    """Whatever judges settings on validation rows."""
+
+    @property
+    def splits(self) -> Sequence[Any]:
+        """The pairs of training rows and validation rows."""
+        ...
+
+    @property
+    def unchanged(self) -> JointCounts:
+        """The original model against itself, one leading index per repeat."""
+        ...
+
+    def joint(self, config: Config, cache: Cache | None) -> JointCounts | str:
+        """Return the counts of a setting, or why it failed."""
+        ...
+
+
+def tune_on(
+    evaluated: Evaluated,
+    mitigator: BaseMitigator,
+    space: Mapping[str, Parameter | Sequence[Any]],
+    *,
+    objective: Objective = "area",
+    performance: str = "accuracy",
+    fairness: str = "statistical_parity_difference",
+    max_loss: float | None = None,
+    min_performance: float | None = None,
+    strategy: str | None = None,
+    budget: int = 50,
+    rule: Rule = "paper",
+    cache: Cache | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    random_state: int = 0,
+) -> Tuning:
+    """Search the settings of a mitigator where something else evaluates them.
+
+    Parameters
+    ----------
+    evaluated : Evaluated
+        What returns the counts of a setting.
+    mitigator, space, objective, performance, fairness, max_loss, min_performance, strategy, \
+            budget, rule, cache, progress, random_state
+        See :func:`tune`.
+    """
+    method, searched = mitigator, _space(mitigator, space)
+    strategy = strategy or ("grid" if np.isfinite(searched.size) else "random")
     judge = _Judge(evaluated, objective, performance, fairness, rule, max_loss, min_performance)
     total = int(searched.size) if strategy == "grid" else int(min(budget, searched.size))
     rows: list[dict[str, Any]] = []
@@ -242,7 +306,7 @@ class _Judge:
 
     def __init__(
         self,
-        evaluated: Validation,
+        evaluated: Evaluated,
         objective: Objective,
         performance: str,
         fairness: str,
@@ -359,7 +423,7 @@ def _result(
     rows: list[dict[str, Any]],
     judge: _Judge,
     strategy: str,
-    evaluated: Validation,
+    evaluated: Evaluated,
 ) -> Tuning:
     curve = pd.DataFrame(rows)
     if (curve["status"] == "failed").all():

@@ -52,6 +52,8 @@ def record(mitigator: str, repeat: int, **more: object) -> Record:
         },
         "key": f"{mitigator}-{repeat}",
         "rows": "abc",
+        "settings": f"{mitigator}(eta=5)",
+        "warnings": "One thing.\nAnother.",
         "preparation": "chen",
         "splitter": "chen",
         "seconds": 0.5,
@@ -78,7 +80,10 @@ def same_records(found: Sequence[Record], expected: Sequence[Record]) -> None:
         return sorted(records, key=lambda r: (r.mitigator, r.repeat or 0))
 
     for a, b in zip(order(found), order(expected), strict=True):
-        for name in ("key", "status", "reason", "rows", "preparation", "seconds", "host", "repeat"):
+        for name in (
+            *("key", "status", "reason", "rows", "preparation", "seconds", "host", "repeat"),
+            *("settings", "warnings"),
+        ):
             assert getattr(a, name) == getattr(b, name), name
         assert list(a.metrics) == list(b.metrics)
         np.testing.assert_array_equal(list(a.metrics.values()), list(b.metrics.values()))
@@ -534,3 +539,32 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="folder that can be written"):
         Store.create(tmp_path / "file" / "store", "mine")
+
+
+@pytest.mark.parametrize("compacted", [True, False])
+def test_a_store_from_before_a_field_was_added_opens_and_grows(
+    tmp_path: Path, compacted: bool
+) -> None:
+    store = filled(tmp_path / "store", trials=2)
+    if compacted:
+        store.compact()
+    for part in (store.path / "parts").iterdir():
+        if part.suffix == ".parquet":
+            old = pd.read_parquet(part).drop(columns=["settings", "warnings"])
+            old.to_parquet(part)
+        elif part.stat().st_size:
+            lines = []
+            for batch in part.read_bytes().splitlines():
+                docs = json.loads(batch[9:])
+                for doc in docs:
+                    del doc["settings"], doc["warnings"]
+                lines.append(batch_line(docs))
+            part.write_bytes(b"".join(lines))
+    before = [*Store.open(store.path).records()]
+    assert len(before) == len(store)
+    assert {(r.settings, r.warnings) for r in before} == {("", "")}
+    with store.writer() as writer:
+        writer.append(trial(2))
+        writer.compact(everything=True)
+    after = [*Store.open(store.path).records("repeat = 2")]
+    assert {r.warnings for r in after} == {"One thing.\nAnother."}

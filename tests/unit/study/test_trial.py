@@ -520,6 +520,31 @@ def test_warnings_of_methods_do_not_leave_the_trial(jobs: Source) -> None:
         assert run_trial(given, Trial("jobs", "sex", 0))[0].status == "ok"
 
 
+class Grumbling(Reweighing):
+    """Reweighing that warns, in the part that all models share."""
+
+    name = "grumbling"
+    transform_uses_estimator = False
+
+    def resample(self, X: Any, y: Any, s: Any, w: Any = None) -> Any:
+        warnings.warn("grumbling  said\nthis.", IsonomyWarning, stacklevel=2)
+        return super().resample(X, y, s, w)
+
+
+def test_warnings_of_methods_are_in_their_records_shared_or_not(
+    jobs: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MITIGATORS._items, "grumbling", Grumbling)
+    given = study(jobs, ["unmitigated", "grumbling"], models=["lr", "nb"])
+    records = run_trial(given, Trial("jobs", "sex", 0))
+    assert {(r.mitigator, r.warnings) for r in records} == {
+        ("unmitigated", ""),
+        ("grumbling", "grumbling said this."),
+    }
+    last = run_trial(given, Trial("jobs", "sex", 0), [records[-1].key])
+    assert last[0].warnings == "grumbling said this."
+
+
 def test_a_baseline_may_weigh_its_gaps_alone(jobs: Source) -> None:
     """As published for MEPS: survey weights in the gaps, none in performance or in the fit."""
     heavy = replace(jobs, weight="weight", drop=())
