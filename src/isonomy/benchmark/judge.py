@@ -14,6 +14,7 @@ import pandas as pd
 
 from isonomy._tables import plain
 from isonomy._validate import listed, optional, unknown_name
+from isonomy.benchmark.aimed import aim_of, settings_of, warnings_of
 from isonomy.benchmark.cases import FRONTIER, ORIGINAL, cases_of, frontier_runs
 from isonomy.benchmark.change import SignedGap, signed_gap
 from isonomy.benchmark.measure import (
@@ -105,7 +106,10 @@ class Benchmark:
 
     def frame(self) -> pd.DataFrame:
         """Return one row per attribute, model and method."""
-        names = ("region", "worth", "advantage", "above_frontier", "status", "reason")
+        names = (
+            *("region", "worth", "advantage", "above_frontier"),
+            *("aim", "on_target", "settings", "status", "reason"),
+        )
         rows = [
             {
                 "attribute": s.attribute,
@@ -310,7 +314,15 @@ def _section(
             continue
         shared = [r for r in case.repeats if r in original.repeats]
         pair = case.keep(shared), original.keep(shared)
-        verdicts.append(judge_method(*pair, examined, lines, rng(name), more=more, **how))
+        own = [r for r in runs if r.mitigator == name and r.status == "ok"]
+        verdicts.append(
+            replace(
+                judge_method(*pair, examined, lines, rng(name), more=more, **how),
+                **aim_of(own, metrics[1]),
+                settings=settings_of(own),
+            )
+        )
+        notes += warnings_of(own)
         if len(shared) < len(original.repeats):
             why = next((r.reason for r in runs if r.mitigator == name and r.status != "ok"), "")
             notes.append(

@@ -172,11 +172,13 @@ def _aimed(method: str, performance: str, fairness: str, tune: bool | None) -> M
     name, named = parse_name(method)
     kind = MITIGATORS[name]
     tuned = kind.cheap_to_tune if tune is None else tune
-    values = {k: v for k, v in kind.strength_values.items() if tuned and k not in named}
+    values = tuple(
+        (k, tuple(v)) for k, v in kind.strength_values.items() if tuned and k not in named
+    )
     return Method(
         label=method,
         mitigator=aim_at(method, fairness=fairness, performance=performance),
-        tune=values,  # type: ignore[arg-type]
+        tune=values,
         goals=(performance, fairness) if values else (),
     )
 

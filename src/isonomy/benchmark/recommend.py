@@ -73,6 +73,12 @@ class MethodVerdict:
         Other metrics.
     needs_attribute, randomized : bool
         What using it demands.
+    aim : str
+        What it aims at, in words; empty where that is not known.
+    on_target : bool or None
+        Whether that is what the fairness metric asks for.
+    settings : str
+        The parameters it was aimed with or that were tuned, and in how many repeats.
     seconds : float
         Mean time of a run.
     status, reason : str
@@ -108,6 +114,9 @@ class MethodVerdict:
     more: Mapping[str, Change] = field(default_factory=dict)
     needs_attribute: bool = False
     randomized: bool = False
+    aim: str = ""
+    on_target: bool | None = None
+    settings: str = ""
     seconds: float = np.nan
     status: str = "ok"
     reason: str = ""

@@ -145,6 +145,8 @@ def show(screen: "Console", result: "Benchmark") -> None:
 
 
 def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -> None:
+    from isonomy.mitigators.aims import GOAL_OF
+
     headings = ("method", "", result.performance, "bias", "region", "p")
     table = make_table(*headings, right=(result.performance, "bias", "p"), fixed=headings)
     table.padding = (0, 1, 0, 0)
@@ -156,7 +158,7 @@ def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -
         # cut, not rounded: 94.6 % is not the 95 % that makes a method worth it
         sure = "" if verdict.worth != verdict.worth else f"{int(100 * verdict.worth + 1e-9)}%"
         table.add_row(
-            verdict.method,
+            verdict.method + ("*" if verdict.on_target is False else ""),
             f"[{color}]{word}[/{color}]",
             f"{verdict.performance.after:.3f}",
             f"{verdict.bias.after:.3f}",
@@ -165,3 +167,9 @@ def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -
         )
     screen.print(table)
     screen.print("p: probability of a good or win-win trade-off", style="dim")
+    if any(v.on_target is False for v in section.judged):
+        aim = GOAL_OF.get(result.fairness, result.fairness).replace("_", " ")
+        screen.print(f"*: does not aim at {aim}", style="dim")
+    for verdict in section.judged:
+        if verdict.settings:
+            screen.print(f"{verdict.method} ran with {verdict.settings}", style="dim", markup=False)

@@ -136,7 +136,7 @@ class Method:
 
     def with_options(self, options: Mapping[str, Any]) -> "Method":
         """Return the method with further options, and nothing left to tune."""
-        return replace(self, options=dict(self.options) | dict(options), tune=())
+        return replace(self, options=tuple((dict(self.options) | dict(options)).items()), tune=())
 
     @property
     def settings(self) -> str:

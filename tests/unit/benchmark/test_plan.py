@@ -1,0 +1,82 @@
+"""A benchmark aims its methods at the metrics that decide, and tunes the cheap ones."""
+
+from typing import Any
+
+import pytest
+
+from isonomy.benchmark import benchmark, plan_benchmark
+from isonomy.errors import UnknownName
+from isonomy.mitigators import MITIGATORS
+from isonomy.study import Method
+from isonomy.study.plan import keys, plan
+
+
+def methods(**how: Any) -> dict[str, Method]:
+    made = plan_benchmark("synthetic(n=400)", sensitive_features="group", **how)
+    return {m.label: m for m in made.study.methods}
+
+
+def test_methods_are_aimed_at_the_metrics_that_decide() -> None:
+    aimed = methods(fairness="eod", performance="balanced_accuracy")
+    assert aimed["reject_option"].mitigator == (
+        "reject_option(metric=eod, objective=balanced_accuracy)"
+    )
+    assert aimed["exponentiated_gradient"].mitigator.endswith("(constraint=equal_opportunity)")
+    assert methods()["meta_fair_classifier"].mitigator == "meta_fair_classifier(constraint=sr)"
+    own = methods(fairness="eod", methods="reject_option(metric=spd, bounds=(-0.1, 0.1))")
+    (label,) = [name for name in own if name.startswith("reject")]
+    assert own[label].mitigator.startswith("reject_option(metric=spd, bounds=(-0.1, 0.1)")
+    assert own[label].tune == ()
+
+
+def test_cheap_methods_are_tuned_unless_all_or_none_are_asked_for() -> None:
+    def tuned(**how: Any) -> set[str]:
+        return {label for label, m in methods(**how).items() if m.tune}
+
+    assert tuned() == {name for name, kind in MITIGATORS.items() if kind.cheap_to_tune}
+    assert tuned(tune=True) == {name for name, kind in MITIGATORS.items() if kind.strength_values}
+    assert tuned(tune=False) == set()
+
+
+def test_notes_say_what_is_tuned_and_what_nobody_can_aim_at() -> None:
+    made = plan_benchmark(
+        "synthetic(n=400)",
+        sensitive_features="group",
+        methods="prejudice_remover",
+        fairness="false_omission_rate_difference",
+    )
+    assert any("eta 5, 25, 100" in note and "--no-tune" in note for note in made.notes)
+    assert any("No method can aim at false_omission" in note for note in made.notes)
+    with pytest.raises(UnknownName):
+        methods(fairness="nonsense")
+
+
+def test_tuned_and_untuned_runs_have_keys_of_their_own() -> None:
+    one, other = (
+        plan_benchmark(
+            "synthetic(n=400)", sensitive_features="group", methods="maat", tune=tune
+        ).study
+        for tune in (None, False)
+    )
+    (trial, *_) = plan(one)
+    mine = {key for key, (_, label) in keys(one, trial).items() if label == "maat"}
+    assert not mine & keys(other, trial).keys()
+
+
+def test_results_show_aims_and_chosen_settings() -> None:
+    found = benchmark(
+        "synthetic(n=600)",
+        sensitive_features="group",
+        methods=["maat", "reject_option"],
+        fairness="equal_opportunity_difference",
+        repeats=2,
+        resamples=50,
+        backend="serial",
+    )
+    rows = found.frame().set_index("method")
+    assert rows.loc["maat", "on_target"] == False  # noqa: E712 - a NumPy bool
+    assert rows.loc["reject_option", "aim"] == "equal opportunity"
+    assert "objective=accuracy" in rows.loc["reject_option", "settings"]
+    by_name = {m["method"]: m for m in found.to_dict()["sections"][0]["methods"]}
+    assert by_name["maat"]["on_target"] is False
+    assert by_name["maat"]["settings"].startswith("weight=")
