@@ -145,7 +145,7 @@ def test_many_groups_small(name: str, kind: str, groups: int, apart: float) -> N
 @pytest.mark.parametrize("groups", [2, 5, 20, 50])
 @pytest.mark.parametrize("name", METRICS)
 def test_many_groups(name: str, groups: int, kind: str, apart: float, record_rate: Record) -> None:
-    samples = 1000 if groups == 2 else 400
+    samples = 2000 if apart == 0 else 1000 if groups == 2 else 400
     holds, violated, within, best = judged(name, kind, groups, apart, samples)
     setting = f"{name}, {groups} groups {kind}, largest against smallest, true gap {apart}"
     fair = apart <= 0.1 if name != "disparate_impact" else apart == 0.0
@@ -154,16 +154,20 @@ def test_many_groups(name: str, groups: int, kind: str, apart: float, record_rat
     if fair:
         record_rate(verdict="violated", promise="wrong in <= 5 %", rate=violated, **common)
     else:
-        promise = (
-            "none" if np.isnan(best) else f">= {100 * best:.0f} % - 10 (max-t that knows errors)"
-        )
+        promise = "none"
+        if not np.isnan(best):
+            promise = f"none; {100 * best:.0f} % by a max-t test that knows the errors"
+        if name == METRICS[0]:
+            promise = (
+                f"at most 10 points below a max-t test that knows the errors ({100 * best:.0f} %)"
+            )
         record_rate(verdict="violated (power)", promise=promise, rate=violated, **common)
         record_rate(verdict="within", promise="wrong in <= 5 %", rate=within, **common)
     # the promise is of the rate, not of one draw of it
     noise = 2.6 * np.sqrt(0.05 * 0.95 / samples)
     assert holds >= 0.93 - noise
     assert (violated if fair else within) <= 0.05 + noise
-    assert fair or np.isnan(best) or violated >= best - 0.1
+    assert fair or name != METRICS[0] or violated >= best - 0.1
 
 
 # ------------------------------------------------------------------ rare outcomes

@@ -63,7 +63,7 @@ def test_calibrated_groups_of_a_hundred_small(scores: str) -> None:
 @pytest.mark.parametrize("truth", TRUTH)
 @pytest.mark.parametrize("scores", SCORES)
 def test_calibration(scores: str, truth: str, n: int, record_rate: Record) -> None:
-    samples = 1000 if n == 3000 else 4000
+    samples = 300 if n == 3000 else 1000
     found = simulated(scores, truth, n, samples)
     for verdict, rate in found.items():
         record_rate(

@@ -247,6 +247,8 @@ def _lowest(result: Evidence, critical: float) -> float:
     best = [np.argmax(gap - margin) for gap, margin in near]
     sums = [(gap[k], margin[k]) for (gap, margin), k in zip(near, best, strict=True)]
     both = sum(g for g, _ in sums) - np.sqrt(sum(m**2 for _, m in sums))
+    if result.shares.shape[1] == 2:  # whose multiplier holds for sums alone
+        bottoms = [0.0]
     return max(float(both), *bottoms) / len(near)
 
 
