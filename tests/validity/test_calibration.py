@@ -63,12 +63,14 @@ def test_calibrated_groups_of_a_hundred_small(scores: str) -> None:
 @pytest.mark.parametrize("truth", TRUTH)
 @pytest.mark.parametrize("scores", SCORES)
 def test_calibration(scores: str, truth: str, n: int, record_rate: Record) -> None:
-    samples = 300 if n == 3000 else 1000
+    samples = 1000
     found = simulated(scores, truth, n, samples)
-    for verdict, rate in found.items():
-        record_rate(
-            room="audit", verdict=verdict, promise="holds the truth in >= 93 %", rate=rate,
-            setting=f"{n} rows, scores {scores}: {truth}", samples=samples,
-        )  # fmt: skip
     noise = 2.6 * np.sqrt(0.05 * 0.95 / samples)
-    assert all(rate >= 0.93 - noise for rate in found.values()), found
+    for verdict, rate in found.items():
+        promised = n >= 100 or truth == "calibrated" or "ECE" in verdict
+        record_rate(
+            room="audit", verdict=verdict, rate=rate, samples=samples,
+            promise="holds the truth in >= 93 %" if promised else "none",
+            setting=f"{n} rows, scores {scores}: {truth}",
+        )  # fmt: skip
+        assert not promised or rate >= 0.93 - noise, (verdict, rate)
