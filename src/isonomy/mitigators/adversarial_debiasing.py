@@ -116,10 +116,9 @@ class AdversarialDebiasing(InProcessor):
     label = "AD"
     advice = "For a network on thousands of rows; vary the seed, results scatter."
     reference = "Zhang, Lemoine and Mitchell, AIES 2018"
+    # not at one error rate alone: the true positive rates come closer under either target
     aims: ClassVar = {
         "demographic_parity": {"target": "statistical_parity"},
-        "equal_opportunity": {"target": "equalized_odds"},
-        "predictive_equality": {"target": "equalized_odds"},
         "equalized_odds": {"target": "equalized_odds"},
     }
     strength_values: ClassVar = {"adversary_loss_weight": (0.01, 0.1, 0.3, 1.0)}
