@@ -73,7 +73,8 @@ class AdversarialDebiasing(InProcessor):
     adversary_loss_weight : float, default 0.1
         The :math:`\alpha` above; 0 switches the adversary off and leaves the network alone.
     target : {"equalized_odds", "statistical_parity"}
-        Whether the adversary sees the true label. The published study has the first only.
+        Whether the adversary sees the true label. The published study has the first only, under
+        which rates of favourable predictions may differ more than before.
     n_epochs, batch_size, n_hidden : int, default 50, 128, 200
         Schedule and size. In each epoch the rows that do not fill a batch are left out.
     learning_rate : float, default 0.001

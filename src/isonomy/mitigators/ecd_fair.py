@@ -113,6 +113,8 @@ class EcdFair(WrappedModel):
     is fitted on the rows that were not held out, and no setting is better than what was passed,
     that is kept.
 
+    Rates of favourable predictions are not looked at, and may differ more than before.
+
     A small difference is not a small worst case: two groups may both be hurt badly.
     ``compare="larger"`` makes the larger of the two extremes small instead. And the shortest way to
     no difference is a model that does not look at the attribute: an l1 penalty may take it out

@@ -41,6 +41,9 @@ class FairSmote(PreProcessor):
     *Situation testing.* A model is fitted on the balanced rows, and a row is dropped if its
     predicted label changes when it is given the protected values of any other group.
 
+    Where one class is rare, a balanced training set makes many more favourable predictions: rates
+    may then differ more than before, and accuracy is lost too (Adult; see the guide's table).
+
     Several protected attributes make intersectional groups: with sex and race there are eight
     cells. A cell of fewer than three rows is refused.
 

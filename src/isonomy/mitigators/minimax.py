@@ -34,7 +34,7 @@ class Minimax(InProcessor):
     :math:`\lambda_g \leftarrow \max(0, \lambda_g + \eta_t(\mathrm{err}_g - \gamma))`.
 
     Nobody's rates are made equal: a group is only ever made worse off where that helps the
-    worst-off one.
+    worst-off one. Do not expect a smaller gap in rates of favourable predictions.
 
     Parameters
     ----------

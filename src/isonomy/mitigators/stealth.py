@@ -114,6 +114,9 @@ class Stealth(WrappedModel):
     differences, those between groups among them. True labels of the clustered rows are never
     used, nor is the protected attribute; how much is lost shows only in an audit.
 
+    The surrogate loses detail, and may lose it unevenly: on some data (COMPAS, in the guide's
+    table) it is less accurate and its rates differ more than those of the model it replaces.
+
     Parameters
     ----------
     estimator : classifier, optional
