@@ -17,6 +17,9 @@ from isonomy.tradeoff.frontier import CONSTRAINT_OF
 
 ORIGINAL = "unmitigated"
 """The label of the original model's runs."""
+MORE_SPLITS = "original, more splits"
+"""The label of the original model's runs on further splits: is there a bias at all?"""
+
 FRONTIER = "frontier"
 """Labels of runs that trace the second baseline begin so: ``frontier(tolerance=0.05)``."""
 TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)

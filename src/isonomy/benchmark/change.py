@@ -57,13 +57,14 @@ class Change:
 class SignedGap:
     """The original model's gap, its sign kept: the mean over repeats and its interval.
 
-    ``signed`` is False of a metric without a sign, whose interval cannot hold 0.
+    ``splits`` may be more than the methods ran in. ``signed`` is False of a metric without a sign, whose interval cannot hold 0.
     """
 
     value: float
     low: float
     high: float
     signed: bool = True
+    splits: int = 0
 
     @property
     def shown(self) -> bool:
@@ -113,11 +114,10 @@ def signed_gap(
 ) -> tuple[SignedGap, SplitMean]:
     """Return the original model's gap with its sign and interval, and the mean behind it."""
     within = row_covariance(joint, fairness)[0, 0]
-    found = split_mean(
-        gaps(joint.base, fairness), test_share=test_share, within=within, confidence=confidence
-    )
-    known = get_metric(fairness).signed
-    return SignedGap(float(found.mean), float(found.low), float(found.high), known), found
+    values = gaps(joint.base, fairness)
+    found = split_mean(values, test_share=test_share, within=within, confidence=confidence)
+    mean, low, high = float(found.mean), float(found.low), float(found.high)
+    return SignedGap(mean, low, high, get_metric(fairness).signed, values.size), found
 
 
 def performance_change(

@@ -4,7 +4,7 @@ A pure function of records. What is run, and where, is decided elsewhere; what i
 """
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -15,8 +15,8 @@ import pandas as pd
 from isonomy._tables import plain
 from isonomy._validate import listed, optional, unknown_name
 from isonomy.benchmark.aimed import aim_of, settings_of, warnings_of
-from isonomy.benchmark.cases import FRONTIER, ORIGINAL, cases_of, frontier_runs
-from isonomy.benchmark.change import SignedGap, signed_gap
+from isonomy.benchmark.cases import FRONTIER, MORE_SPLITS, ORIGINAL, Case, cases_of, frontier_runs
+from isonomy.benchmark.change import SignedGap, gaps, signed_gap
 from isonomy.benchmark.measure import (
     above_frontier,
     corrected,
@@ -35,7 +35,7 @@ from isonomy.benchmark.recommend import (
 )
 from isonomy.benchmark.words import headline, metric_words, sentences
 from isonomy.errors import InputError, NotApplicable
-from isonomy.metrics import get_metric
+from isonomy.metrics import JointCounts, get_metric
 from isonomy.store import Record
 from isonomy.tradeoff import Baseline
 
@@ -305,19 +305,24 @@ def _section(
     baselines = {name: line.baseline for name, line in lines.items()}
     line = baselines[STRATEGIES[0]]
     share = {"test_share": original.test_share}
-    gap, _ = signed_gap(
-        original.joint.select(*examined), metrics[1], confidence=how["confidence"], **share
+    gap, behind = signed_gap(
+        _most_splits(cases, original, metrics[1], examined).select(*examined),
+        metrics[1],
+        confidence=how["confidence"],
+        **share,
     )
     verdicts, notes = [], []
     for name, case in cases.items():
-        if name == ORIGINAL or name.startswith(f"{FRONTIER}("):
+        if name == ORIGINAL or _is_baseline(name):
             continue
         shared = [r for r in case.repeats if r in original.repeats]
         pair = case.keep(shared), original.keep(shared)
         own = [r for r in runs if r.mitigator == name and r.status == "ok"]
         verdicts.append(
             replace(
-                judge_method(*pair, examined, lines, rng(name), more=more, **how),
+                judge_method(
+                    *pair, examined, lines, rng(name), more=more, gap_error=behind.error, **how
+                ),
                 **aim_of(own, metrics[1]),
                 settings=settings_of(own),
             )
@@ -357,6 +362,20 @@ def _section(
     )
 
 
+def _is_baseline(name: str) -> bool:
+    """Return whether a label is of runs that methods are compared with, not of a method."""
+    return name == MORE_SPLITS or name.startswith(f"{FRONTIER}(")
+
+
+def _most_splits(
+    cases: Mapping[str, Case], original: Case, fairness: str, examined: Sequence[str]
+) -> JointCounts:
+    """Return the original model's counts on the most splits there are, with a gap in each."""
+    joint = cases.get(MORE_SPLITS, original).joint
+    known = np.isfinite(gaps(joint.select(*examined).base, fairness)).all()
+    return joint if known else original.joint
+
+
 def nothing_to_reduce(baseline: Baseline, gap: SignedGap, repeats: int) -> str | None:
     """Return why there is no bias to reduce or no performance to trade for it, or None."""
     if repeats < 2:
@@ -366,7 +385,7 @@ def nothing_to_reduce(baseline: Baseline, gap: SignedGap, repeats: int) -> str |
         return (
             f"{few if repeats < FEWEST else 'no bias shown, nothing to mitigate'}: "
             f"{metric_words(baseline.fairness_metric)} of the original model is {gap.value:+.3f} "
-            f"[{gap.low:+.3f}, {gap.high:+.3f}]"
+            f"[{gap.low:+.3f}, {gap.high:+.3f}] over {gap.splits} splits"
         )
     return baseline.reason and f"there is no baseline to judge by: {baseline.reason}"
 
@@ -379,4 +398,4 @@ def _unjudged(runs: list[Record], judged: set[str]) -> list[MethodVerdict]:
         if r.status != "ok" and r.mitigator not in judged
     }
     order = dict.fromkeys(r.mitigator for r in runs)
-    return [failed[n] for n in order if n in failed and not n.startswith(f"{FRONTIER}(")]
+    return [failed[n] for n in order if n in failed and not _is_baseline(n)]

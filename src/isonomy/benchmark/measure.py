@@ -9,7 +9,7 @@ import numpy as np
 from isonomy._arrays import Floats
 from isonomy._names import base_name
 from isonomy.benchmark.cases import Case, FrontierRuns, check_paired, points
-from isonomy.benchmark.change import Change, gap_change, gaps, performance_change, signed_gap
+from isonomy.benchmark.change import Change, gap_change, gaps, performance_change
 from isonomy.benchmark.recommend import FEWEST, STRATEGIES, MethodVerdict
 from isonomy.metrics import Counts, JointCounts, get_metric
 from isonomy.mitigators import MITIGATORS
@@ -93,6 +93,7 @@ def judge_method(
     rng: np.random.Generator,
     *,
     more: Sequence[str],
+    gap_error: Floats,
     resamples: int,
     confidence: float,
 ) -> MethodVerdict:
@@ -138,7 +139,7 @@ def judge_method(
             return replace(verdict, reason=reason)
     if y.size < 2:
         return replace(verdict, reason="one repeat does not show how far repeats differ")
-    drawn = _draws(joint, lines[STRATEGIES[0]], case.repeats, resamples, rng, **how)
+    drawn = _draws(joint, lines[STRATEGIES[0]], case.repeats, resamples, rng, gap_error, **how)
     verdict = replace(verdict, lowers_bias=float(np.mean(drawn.bias < drawn.lines_bias[:, 0])))
     if line.reason:
         return verdict
@@ -151,6 +152,7 @@ def _draws(
     repeats: tuple[int, ...],
     draws: int,
     rng: np.random.Generator,
+    gap_error: Floats,
     *,
     test_share: float,
     confidence: float,
@@ -166,10 +168,7 @@ def _draws(
     y, x = points(joint.method, *metrics)
     first = gaps(joint.base, metrics[1])
     share = {"test_share": test_share, "confidence": confidence}
-    errors = (
-        signed_gap(joint, metrics[1], **share)[1].error,
-        gap_change(joint, metrics[1], **share)[1].error,
-    )
+    errors = gap_error, gap_change(joint, metrics[1], **share)[1].error
 
     def spread(values: Floats, like: Floats, error: Floats) -> Floats:
         """Return weighted means, their deviations stretched to an error."""

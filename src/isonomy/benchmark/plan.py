@@ -14,7 +14,8 @@ from isonomy._groups import choose_privileged
 from isonomy._names import format_value, parse_name
 from isonomy._validate import listed, match_values, unknown_name
 from isonomy.audit import looks_protected
-from isonomy.benchmark.cases import ORIGINAL, frontier_specs
+from isonomy.benchmark.cases import MORE_SPLITS, ORIGINAL, frontier_specs
+from isonomy.benchmark.recommend import FEWEST
 from isonomy.data import Dataset, dataset_from, load
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
@@ -27,6 +28,8 @@ MOST_GROUPS = 12
 MOST_OTHERS = 4
 FEWEST_ROWS = 40
 FEWEST_PER_SIDE = 10
+MOST_SPLITS = 100
+ROWS_TO_SPLIT = 500_000
 ALL = "all"
 """The word for every mitigation method."""
 # a search of hundreds of fits would cost more than all other methods together
@@ -152,6 +155,20 @@ def plan_benchmark(
         sources=sources,
     )
     return BenchmarkPlan(study, len(whole), tuple(notes))
+
+
+def more_splits(planned: BenchmarkPlan) -> Study | None:
+    """Return the study of the original model alone on more splits; None where there are enough.
+
+    Whether there is a bias at all is asked of many splits: they cost little without the methods,
+    and with ten of them the part of the training rows is known poorly. Large data need no more.
+    """
+    study = planned.study
+    splits = min(MOST_SPLITS, ROWS_TO_SPLIT // planned.rows)
+    if splits <= study.repeats or study.repeats < FEWEST:
+        return None
+    alone = Method(label=MORE_SPLITS, mitigator=ORIGINAL, preparation="default_once")
+    return study.with_(methods=[alone], repeats=splits)
 
 
 def _as_list(values: str | Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from isonomy.benchmark.judge import Benchmark, judge_benchmark
-from isonomy.benchmark.plan import plan_benchmark
+from isonomy.benchmark.plan import more_splits, plan_benchmark
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
 from isonomy.store import Store
@@ -110,23 +110,27 @@ def benchmark(
         before = total - len(pending(study, store, retry=again))
         report = progress or (lambda done, total: None)
         report(before, total)
-        outcome = run(
-            study,
-            store,
-            backend=backend,
-            workers=workers,
-            scheduler=scheduler,
-            time_limit=time_limit,
-            retry=again,
-            progress=lambda now: report(before + now.done, total),
-        )
-        records = records_of(study, Store.open(store.path))
+        where: dict[str, Any] = {
+            "backend": backend,
+            "workers": workers,
+            "scheduler": scheduler,
+            "time_limit": time_limit,
+            "retry": again,
+        }
+        outcome = run(study, store, **where, progress=lambda now: report(before + now.done, total))
+        interrupted, alone = outcome.interrupted, more_splits(planned)
+        if alone is not None and not interrupted:
+            interrupted = run(alone, store, **where).interrupted
+            with store.writer() as writer:
+                writer.declare(study.toml())  # what the store is of, whatever was run last
+        studies = [study] if alone is None else [study, alone]
+        records = [r for one in studies for r in records_of(one, Store.open(store.path))]
     notes = list(planned.notes)
-    if outcome.interrupted:
+    if interrupted:
         done = before + outcome.done
         notes.append(f"Stopped: {done} of {total} splits are done; the same command goes on.")
     if not any(r.status == "ok" for r in records):
-        if outcome.interrupted:
+        if interrupted:
             raise KeyboardInterrupt(notes[-1])
         why = next((r.reason for r in records if r.reason), "nothing has been run yet")
         raise InputError(f"No run went well, so there is nothing to judge: {why}")
@@ -139,4 +143,4 @@ def benchmark(
         max_loss=max_loss,
         random_state=random_state,
     )
-    return replace(result, notes=(*result.notes, *notes), interrupted=outcome.interrupted)
+    return replace(result, notes=(*result.notes, *notes), interrupted=interrupted)

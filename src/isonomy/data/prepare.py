@@ -63,7 +63,7 @@ class Preparation:
     name: str
     frame: Callable[..., pd.DataFrame]
     scale: Scale = None
-    levels: Literal["all", "train"] = "all"
+    levels: Literal["all", "train", "once"] = "all"
     favorable: Callable[[Dataset], Any] | None = None
     one_table: bool = False
     version: str = "1"
@@ -247,6 +247,10 @@ def encode(
     where = np.full(len(dataset), -1, dtype=np.intp)
     where[kept] = np.arange(len(kept))
     matrix, names = one_hot(frame) if preparation.levels == "all" else (None, ())
+    if preparation.levels == "once":
+        transformer = make_transformer(frame)
+        matrix = np.asarray(transformer.fit_transform(frame))
+        names = tuple(map(str, transformer.get_feature_names_out()))
     return Encoded(dataset, preparation, frame, y[kept], matrix, names, where)
 
 
@@ -272,3 +276,5 @@ def _default_frame(dataset: Dataset, attribute: str | None) -> pd.DataFrame:
 
 
 PREPARATIONS.add("default", Preparation("default", _default_frame, levels="train"))
+# medians and levels of all rows, not of the training rows: many splits at the price of one
+PREPARATIONS.add("default_once", Preparation("default_once", _default_frame, levels="once"))

@@ -8,7 +8,7 @@ import pytest
 import scipy
 
 from isonomy.benchmark import headline, judge_benchmark, sentences
-from isonomy.benchmark.cases import cases_of, check_paired, frontier_specs
+from isonomy.benchmark.cases import MORE_SPLITS, cases_of, check_paired, frontier_specs
 from isonomy.benchmark.measure import advantage
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import JointCounts
@@ -359,3 +359,23 @@ def test_plot_draws_every_method_on_axes(found: Any) -> None:
     assert {t.get_text() for t in axes.texts} == {v.method for v in found.sections[0].judged}
     assert found.plot(ax=axes) is axes
     matplotlib.pyplot.close(axes.figure)
+
+
+def test_whether_there_is_a_bias_is_asked_of_the_most_splits(section: Any) -> None:
+    """Runs of the original model alone decide that, and are no method."""
+    alone = [replace(r, mitigator=MORE_SPLITS) for r in records(["unmitigated"])]
+    again = [replace(r, repeat=r.repeat + REPEATS) for r in alone if r.repeat is not None]
+    more = judge_benchmark([*records(), *alone, *again], resamples=50).sections[0]
+    assert (section.gap.splits, more.gap.splits) == (REPEATS, 2 * REPEATS)
+    assert more.gap.value == pytest.approx(section.gap.value)
+    assert more.repeats == REPEATS
+    assert {v.method for v in more.verdicts} == {v.method for v in section.judged}
+    assert not more.notes
+    # a gap that some of them leave undefined says nothing: the methods' own splits decide
+    joint = alone[0].counts
+    assert joint is not None
+    empty = joint.map_cells(
+        lambda cells: np.where(np.arange(len(cells))[:, None, None, None] > 1, 0, cells)
+    )
+    broken = [replace(alone[0], counts=empty), *alone[1:]]
+    assert judge_benchmark([*records(), *broken], resamples=50).sections[0].gap.splits == REPEATS

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,11 @@ import pandas as pd
 import pytest
 
 import isonomy
+from isonomy.benchmark.cases import MORE_SPLITS
+from isonomy.benchmark.plan import more_splits, plan_benchmark
 from isonomy.errors import InputError
+from isonomy.store import Store
+from isonomy.study.run import study_of
 
 FEW: dict[str, Any] = {"methods": "reweighing", "resamples": 50, "backend": "serial"}
 
@@ -49,6 +54,26 @@ def test_a_folder_goes_on_and_progress_counts_what_was_done(tmp_path: Path) -> N
             **FEW,
         )
     assert seen == [(0, 1), (1, 1), (1, 2), (2, 2)]
+
+
+def test_the_original_model_alone_runs_on_more_splits(tmp_path: Path) -> None:
+    result = isonomy.benchmark(
+        "synthetic(n=400)", sensitive_features="group", repeats=6, folder=tmp_path, **FEW
+    )
+    (section,) = result.sections
+    assert (section.repeats, section.gap.splits) == (6, 100)
+    store = Store.open(tmp_path / "store")
+    assert study_of(store).repeats == 6  # the store is of the benchmark, whatever ran last
+    # the same rows, and nearly the same model: medians and levels are those of all rows
+    counts = {(r.mitigator, r.repeat): r for r in store.records()}
+    first, alone = (counts[name, 0] for name in ("unmitigated", MORE_SPLITS))
+    assert first.rows == alone.rows
+    assert alone.metrics["accuracy"] == pytest.approx(first.metrics["accuracy"], abs=0.02)
+    # few repeats compare nothing, and many rows need no more splits
+    plan = plan_benchmark("synthetic(n=400)", sensitive_features="group", repeats=5)
+    assert more_splits(plan) is None
+    plan = plan_benchmark("synthetic(n=400)", sensitive_features="group", repeats=10)
+    assert more_splits(replace(plan, rows=50_000)) is None
 
 
 def test_what_a_dataset_declares_is_not_said_again(people: pd.DataFrame) -> None:

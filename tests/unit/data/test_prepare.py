@@ -66,6 +66,17 @@ def test_default_codes_imputes_and_scales_on_training_rows_only() -> None:
     np.testing.assert_array_equal(ready.X_train[:, 0], ready.s_train)
 
 
+def test_default_once_learns_medians_and_levels_from_all_rows_and_serves_every_split() -> None:
+    data = toy()
+    encoded = encode(data, "default_once", attribute="sex")
+    (first, second) = (encoded.at(split, "sex") for split in make_splits(data, 2))
+    assert first.feature_names == second.feature_names
+    plain = encode(data, attribute="sex").at(make_splits(data, 1)[0], "sex")
+    assert first.feature_names == plain.feature_names
+    assert np.abs(first.X_train - plain.X_train).max() < 0.5
+    assert not np.isnan(first.X_test).any()
+
+
 def test_default_meets_a_category_that_training_never_saw() -> None:
     data = toy()
     town = data.X["town"].to_numpy(dtype=object).copy()
