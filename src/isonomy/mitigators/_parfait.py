@@ -2,7 +2,8 @@
 
 As published: its spaces (Tizpaz-Niari et al., 2022), with the ranges, scales and defaults of its
 code, and its repairs of settings that a solver does not know. Corrected: the same parameters where
-they matter, on scales that fit them. Left out of both are parameters that the code forces to one
+they matter, on scales that fit them; of a logistic regression the penalty, its strength and the
+intercept, because fits that converge are the same whatever the solver. Left out of both are parameters that the code forces to one
 value or that cannot change a model of two classes. Its random forest is a regressor whose mean is
 compared with one half; ours is the classifier that was passed, whose criterion takes the place of
 the regressor's. A network is no subject of Parfait-ML: that space is ours.
@@ -23,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from isonomy.errors import NotApplicable
 from isonomy.networks import NetworkClassifier
-from isonomy.search import Choice, Config, Parameter, Real, Space, Whole
+from isonomy.search import Choice, Config, Real, Space, Whole
 
 _BOTH = [False, True]
 
@@ -56,9 +57,15 @@ class Family:
 _SOLVERS = ["lbfgs", "newton-cg", "liblinear", "sag", "saga"]
 _PENALTIES = ["l2", "l1", "elasticnet", "none"]
 _ONLY_L2 = ("lbfgs", "newton-cg", "sag")
+# corrected: what only decides how a fit gets to its end, and when it stops before it, is settled
+_SETTLED = {"dual": False, "intercept_scaling": 10.0, "max_iter": 1000}
 
 
 def _logistic(config: Config, learner: Any) -> Config:
+    if "solver" not in config:
+        l1 = config["penalty"] == "l1"
+        quickest = {"solver": "liblinear", "tol": 1e-3} if l1 else {"solver": "lbfgs", "tol": 1e-4}
+        config = {**_SETTLED, **quickest, **config}
     solver, penalty = config["solver"], config["penalty"]
     if solver in _ONLY_L2 and penalty in ("l1", "elasticnet"):
         penalty = "l2"
@@ -71,7 +78,7 @@ def _logistic(config: Config, learner: Any) -> Config:
         settings["dual"] = bool(config["dual"]) and penalty == "l2"
     else:
         settings |= {"intercept_scaling": 1.0, "dual": False}
-    share = {"l1": 1.0, "elasticnet": config["l1_ratio"]}.get(penalty, 0.0)
+    share = {"l1": 1.0, "elasticnet": config.get("l1_ratio", 0.0)}.get(penalty, 0.0)
     if learner.get_params()["penalty"] == "deprecated":
         # scikit-learn 1.8 turned the penalty's name into a share, and none into no strength
         return settings | {"l1_ratio": share, **({"C": np.inf} if penalty == "none" else {})}
@@ -80,19 +87,21 @@ def _logistic(config: Config, learner: Any) -> Config:
 
 
 def _logistic_space(*, published: bool) -> Space:
-    strength: dict[str, Parameter] = (
-        {"tol": Real(0.0, 1.0, start=1e-4), "C": Real(0.01, 100.0, start=10.0)}
-        if published
-        else {"tol": Real(1e-6, 0.1, start=1e-4, log=True), "C": Real(1e-3, 100.0, 1.0, log=True)}
-    )
+    if not published:
+        return Space(
+            penalty=Choice(["l2", "l1", "none"]),
+            C=Real(1e-3, 100.0, 1.0, log=True),
+            fit_intercept=Choice(_BOTH, start=True),
+        )
     return Space(
         solver=Choice(_SOLVERS),
         penalty=Choice(_PENALTIES),
         dual=Choice(_BOTH),
-        **strength,
-        fit_intercept=Choice(_BOTH, start=not published or None),
-        intercept_scaling=Real(0.0 if published else 0.1, 10.0, start=1.0),
-        max_iter=Whole(95, 105, 100) if published else Whole(100, 1000, 1000),
+        tol=Real(0.0, 1.0, start=1e-4),
+        C=Real(0.01, 100.0, start=10.0),
+        fit_intercept=Choice(_BOTH),
+        intercept_scaling=Real(0.0, 10.0, start=1.0),
+        max_iter=Whole(95, 105, 100),
         l1_ratio=Real(0.0, 1.0, start=0.5),
     )
 
@@ -200,8 +209,7 @@ class Tuned:
     >>> tuned = family_of(make_model("lr"))
     >>> tuned.prefix, tuned.family.name
     ('logisticregression__', 'lr')
-    >>> config = tuned.family.corrected.default | {"solver": "liblinear", "penalty": "none"}
-    >>> tuned.configure(config)[-1].solver
+    >>> tuned.configure(tuned.family.corrected.default | {"penalty": "l1"})[-1].solver
     'liblinear'
     """
 

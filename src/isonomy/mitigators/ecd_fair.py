@@ -15,6 +15,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from isonomy._arrays import Floats
@@ -34,7 +35,7 @@ from isonomy.mitigators._protected import generator, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.fairway import plain
 from isonomy.mitigators.stages import WrappedModel, strata
-from isonomy.models import fit_model, with_scores
+from isonomy.models import fit_model, fit_steps, with_scores
 from isonomy.search import Cache, Config, Parameter, Search, Space, minimize
 
 TAIL_METRICS = ("ecd", "acd", "cvar", "max")
@@ -77,7 +78,7 @@ def extreme(
     if metric == "max":
         return float(cd.max())
     if metric == "cvar":
-        return conditional_value_at_risk(cd).value
+        return conditional_value_at_risk(cd, resamples=0).value
     queries = math.ceil(horizon)
     result = extremes(cd, horizons=(queries,), resamples=0)
     return location(result) if protocol == "as_published" else result.levels[queries].value
@@ -167,8 +168,9 @@ class EcdFair(WrappedModel):
     extreme         location of a GEV law of the 50         level of ``horizon`` queries, the
                     largest values, whatever the group's    same for both groups, from peaks over
                     size                                    a threshold
-    space           Parfait-ML's ranges, evenly             the same parameters; step sizes and
-                                                            strengths on log scales
+    space           Parfait-ML's ranges, evenly             the same parameters, less those that
+                                                            decide only how a fit gets to its end;
+                                                            strengths and step sizes on log scales
     reference       Parfait-ML's defaults (logistic         the learner as it was passed
                     regression: C = 10, no intercept)
     search          with the released code's slips          without them (``isonomy.search``)
@@ -214,6 +216,7 @@ class EcdFair(WrappedModel):
     advice = "When the worst case counts more than the average; many fits."
     reference = "Monjezi et al., ICSE 2025"
     randomized = True
+    corrected_version = "2"
 
     metric: str = "ecd"
     compare: str = "difference"
@@ -303,6 +306,11 @@ class _Objective:
             stratify=strata(y, s, 2),
         )
         self.X_inner, self.X_held = _safe_indexing(X, self.inner), _safe_indexing(X, self.held)
+        # what is before the learner does not change with its settings
+        self.steps = None
+        if tuned.family is not None:
+            labels = rule.decode(y[self.inner])
+            self.steps, _, self.X_inner = fit_steps(tuned.estimator, self.X_inner, labels)
         self.attribute, self.codes, self.side = _sides(rule, X, s)
         self.bar = -math.inf
         self.trials: list[_Trial] = []
@@ -378,9 +386,12 @@ class _Objective:
         with warnings.catch_warnings():
             # The number of iterations and the tolerance are among the things turned.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return fit_model(
-                model, self.X_inner, labels, None if self.w is None else self.w[self.inner]
-            )
+            weight = None if self.w is None else self.w[self.inner]
+            if self.steps is None:
+                return fit_model(model, self.X_inner, labels, weight)
+            name, learner = model.steps[-1]
+            fitted = fit_model(learner, self.X_inner, labels, weight)
+            return Pipeline([*self.steps.steps, (name, fitted)])
 
     def _right(self, model: Any) -> NDArray[np.bool_]:
         predicted = (model.predict(self.X_held) == self.rule.favorable_).astype(np.intp)

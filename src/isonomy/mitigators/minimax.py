@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
 
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice
@@ -15,7 +14,7 @@ from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, uniform
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
-from isonomy.models import fit_model
+from isonomy.models import fit_model, fit_steps
 
 ERRORS = ("zero_one", "log_loss", "false_positive", "false_negative")
 CLIP = 1e-15  # the reference's, so that no loss is infinite
@@ -72,6 +71,8 @@ class Minimax(InProcessor):
     what            as_published                            corrected
     ==============  ======================================  =====================================
     rounds          2,000                                   200; ask for more where it matters
+    solver          begins anew in every round              begins a logistic regression where the
+                                                            round before ended
     row weights     sum to one, so that a learner with a    are one on average, so that a penalty
                     penalty sees little but the penalty     keeps its meaning
     ==============  ======================================  =====================================
@@ -109,6 +110,7 @@ class Minimax(InProcessor):
     aims: ClassVar = {"error_rate_parity": {"error": "zero_one"}}
     draws_to_predict = True
     randomized = True
+    corrected_version = "2"
     multi_group = True
 
     gamma: float | None = None
@@ -126,7 +128,8 @@ class Minimax(InProcessor):
                 f"minimax needs gamma for the error {self.error}: the lowest possible rate of it "
                 f"alone is reached by one label for all."
             )
-        usual = 2000 if self.protocol == "as_published" else 200
+        published = self.protocol == "as_published"
+        usual = 2000 if published else 200
         rounds = usual if self.rounds is None else self.rounds
         if rounds < 1:
             raise InputError(f"rounds must be at least 1; got {rounds}.")
@@ -137,14 +140,15 @@ class Minimax(InProcessor):
         check_cells(np.column_stack([game.counted, game.counted]), names, who=self.name)
         self.models_ = []
         errors, weights = [], []
-        before = None
+        scale = 1.0 if published else len(y)
+        before = start = None
         for t in range(1, rounds + 1):
             weight = game.row_weights()
             if t > 4 and before is not None and np.abs(weight - before).max() < self.threshold:
                 break
             before = weight
-            scale = 1.0 if self.protocol == "as_published" else len(y)
-            model = fit_model(learner, X, y, weight * scale)
+            model = fit_model(learner, X, y, weight * scale, start=start)
+            start = None if published else model
             self.models_.append(model)
             weights.append(game.weights.copy())
             errors.append(game.errors(self._answers(model, X)))
@@ -163,11 +167,7 @@ class Minimax(InProcessor):
 
     def _prepare(self, X: Any, y: Vector) -> tuple[BaseEstimator, Any]:
         """Fit what comes before the learner once; weights would not reach it anyway."""
-        base = self.base_learner()
-        self.preparation_ = None
-        if isinstance(base, Pipeline) and len(base.steps) > 1:
-            self.preparation_ = clone(base[:-1])
-            X, base = self.preparation_.fit_transform(X, y), base.steps[-1][1]
+        self.preparation_, base, X = fit_steps(self.base_learner(), X, y)
         if self.error == "log_loss" and not hasattr(base, "predict_proba"):
             raise NotApplicable(
                 f"minimax needs probabilities for the error log_loss and "

@@ -116,14 +116,31 @@ def test_the_search_scores_what_it_says() -> None:
 
 
 def test_spaces_by_family() -> None:
-    assert fairway_space(LogisticRegression())[1].size == 12_000
+    published = fairway_space(LogisticRegression(), protocol="as_published")[1]
+    assert published.size == 12_000
+    assert fairway_space(LogisticRegression())[1].size == 10
     assert fairway_space(LinearSVC())[1].size == 13
     family, space = fairway_space(RandomForestClassifier())
-    assert (family, space.size) == ("rf", 500)
+    assert (family, space.size) == ("rf", 100)
     _, piped = fairway_space(make_model("lr"))
     assert all(name.startswith("logisticregression__") for name in piped)
     with pytest.raises(NotApplicable, match="GaussianNB"):
         fairway_space(GaussianNB())
+
+
+def test_the_steps_before_the_learner_are_fitted_once_for_the_same_values() -> None:
+    X, y, s = case(4)
+    X = X * [1.0, 1000.0, 1.0, 1.0]
+    fair = Fairway(sensitive_columns=[0]).fit(X, y, sensitive_features=s)
+    values = {e.config["logisticregression__C"]: e.value for e in fair.search_.history}
+    assert len(values) == 10
+    rows = np.flatnonzero(fair.kept_)
+    seed = int(np.random.default_rng(0).integers(2**31 - 1))
+    cells = 2 * s[rows] + y[rows]
+    inner, held = train_test_split(rows, test_size=0.3, random_state=seed, stratify=cells)
+    for strength, value in values.items():
+        whole = make_model("lr").set_params(logisticregression__C=strength).fit(X[inner], y[inner])
+        assert value == pytest.approx(four_goals(y[held], whole.predict(X[held]), s[held]))
 
 
 def test_other_learners_need_a_space_and_as_published_only_logistic_regression() -> None:

@@ -187,6 +187,16 @@ def test_what_comes_before_the_learner_is_fitted_once() -> None:
     np.testing.assert_allclose(fair.error_path_, alone.error_path_)
 
 
+def test_warm_starts_end_within_the_tolerance_of_cold_ones() -> None:
+    X, y, s = case()
+    fair = play(FREE, data=(X, y, s), rounds=8)
+    for model, weight in zip(fair.models_, fair.weight_path_, strict=True):
+        rows = (weight / np.bincount(s))[s] * len(y)
+        cold = FREE.fit(X, y, rows)
+        np.testing.assert_allclose(model.coef_, cold.coef_, atol=1e-6)
+        assert not model.warm_start
+
+
 def test_labels_follow_the_probabilities() -> None:
     X, y, s = case()
     fair = play(FREE, data=(X, y, s), rounds=12)
