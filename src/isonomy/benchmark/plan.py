@@ -57,6 +57,7 @@ def plan_benchmark(
     drop: Sequence[str] = (),
     models: str | Sequence[str] = "lr",
     methods: str | Sequence[str] = ALL,
+    quick: bool = False,
     performance: str = "accuracy",
     fairness: str = "statistical_parity_difference",
     tune: bool | None = None,
@@ -83,6 +84,8 @@ def plan_benchmark(
         Base learners by name.
     methods : str or sequence of str
         Mitigators by name, variants included; ``all`` for every one.
+    quick : bool
+        Whether to leave out the methods of ``all`` that take many fits; a note names them.
     performance, fairness : str
         The metrics that decide: methods that can are aimed at them, and the second baseline is
         held to the latter. Parameters named in ``methods`` stay as they are.
@@ -139,7 +142,10 @@ def plan_benchmark(
     frontier = frontier_specs(fairness)
     if not frontier:
         notes.append(f"No second baseline: group thresholds cannot be held to {fairness}.")
-    aimed = [_aimed(method, performance, fairness, tune) for method in _chosen(_as_list(methods))]
+    chosen, left_out = _chosen(_as_list(methods), quick=quick)
+    if left_out:
+        notes.append(f"Left out because they take many fits: {', '.join(left_out)}.")
+    aimed = [_aimed(method, performance, fairness, tune) for method in chosen]
     notes += _aim_notes(aimed, fairness)
     study = Study(
         name=f"benchmark of {name}",
@@ -175,13 +181,15 @@ def _as_list(values: str | Sequence[str]) -> list[str]:
     return [values] if isinstance(values, str) else list(values)
 
 
-def _chosen(methods: list[str]) -> list[str]:
-    every = [_SHORT_SEARCH.get(m, m) for m in MITIGATORS]
+def _chosen(methods: list[str], *, quick: bool) -> tuple[list[str], list[str]]:
+    """Return the methods to run, and those of ``all`` that a quick benchmark leaves out."""
+    left_out = [m for m in MITIGATORS if quick and ALL in methods and MITIGATORS[m].costly]
+    every = [_SHORT_SEARCH.get(m, m) for m in MITIGATORS if m not in left_out]
     names = [m for word in methods for m in (every if word == ALL else [word])]
     chosen = [m for m in dict.fromkeys(names) if m != ORIGINAL]
     if not chosen:
         raise InputError("At least one method must be named: see isonomy mitigators, or say all.")
-    return chosen
+    return chosen, [m for m in left_out if m not in chosen]
 
 
 def _aimed(method: str, performance: str, fairness: str, tune: bool | None) -> Method:

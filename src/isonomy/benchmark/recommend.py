@@ -18,7 +18,7 @@ FEWEST = 6
 STRATEGIES = ("majority", "random", "minority")
 """The mutation strategies; the first makes the strictest baseline and decides."""
 
-WORDS = ("worth it", "perhaps", "not worth it", "no use", "no bias shown", "not judged")
+WORDS = ("worth it", "perhaps", "not worth it", "no use", "no bias shown", "dropped", "not judged")
 """What a method may be called, in words."""
 
 _NO_CHANGE = Change(np.nan, np.nan)
@@ -142,8 +142,10 @@ def word_of(verdict: MethodVerdict, *, sure: float = 0.95, max_loss: float | Non
     *Worth it*: with a probability of at least ``sure`` its trade-off is good or win-win (which
     includes that the bias falls), and it gives up no more than ``max_loss``. *Perhaps*: with more
     than one half. *No use*: it predicts one class for every row of some test set. *No bias shown*:
-    of the original model, so there is nothing to mitigate.
+    of the original model, so there is nothing to mitigate. *Dropped*: beaten after a few splits.
     """
+    if verdict.status == "dropped":
+        return "dropped"
     if verdict.status == "ok" and not verdict.biased:
         return "no bias shown"
     if verdict.status != "ok" or not verdict.probability:

@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from isonomy.benchmark.cases import share_tested
+from isonomy.benchmark.eliminate import Place, beaten, is_costly, looks, without
 from isonomy.benchmark.judge import Benchmark, judge_benchmark
 from isonomy.benchmark.plan import more_splits, plan_benchmark
+from isonomy.benchmark.recommend import MethodVerdict, Section
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
-from isonomy.store import Store
+from isonomy.store import Record, Store
 from isonomy.study import plan, records_of, run
 from isonomy.study.run import pending
 
@@ -33,6 +36,8 @@ def benchmark(
     tune: bool | None = None,
     max_loss: float | None = None,
     sure: float = 0.95,
+    quick: bool = False,
+    keep_all: bool = False,
     repeats: int = 10,
     resamples: int = 500,
     confidence: float = 0.95,
@@ -57,12 +62,16 @@ def benchmark(
         or a :class:`isonomy.Dataset`.
     sensitive_features : str or sequence of str
         The protected attributes to mitigate, each by itself.
-    label, favorable, privileged, bins, drop, models, methods, tune, repeats, random_state
+    label, favorable, privileged, bins, drop, models, methods, quick, tune, repeats, random_state
         See :func:`isonomy.benchmark.plan_benchmark`.
     performance, fairness, max_loss, sure, resamples, confidence
         See :func:`isonomy.benchmark.judge_benchmark`.
     backend, workers, scheduler, time_limit
         Where the splits run, see :func:`isonomy.study.run`.
+    keep_all : bool
+        Whether to run costly methods on all splits even where others are shown to be better
+        after a few; by default such a method is dropped, with the reason. The best method is
+        dropped in at most 5 % of benchmarks.
     retry : bool
         Whether to run again what failed or took too long.
     folder : path, optional
@@ -86,6 +95,14 @@ def benchmark(
     ['reweighing']
     """
     metrics = {"performance": get_metric(performance).name, "fairness": get_metric(fairness).name}
+    judge = {
+        **metrics,
+        "resamples": resamples,
+        "confidence": confidence,
+        "sure": sure,
+        "max_loss": max_loss,
+        "random_state": random_state,
+    }
     with ExitStack() as stack:
         place = Path(folder or stack.enter_context(tempfile.TemporaryDirectory()))
         planned = plan_benchmark(
@@ -98,6 +115,7 @@ def benchmark(
             drop=drop,
             models=models,
             methods=methods,
+            quick=quick,
             **metrics,
             tune=tune,
             repeats=repeats,
@@ -107,9 +125,7 @@ def benchmark(
         study, again = planned.study, ("failed", "timeout") if retry else ()
         store = Store.create(place / "store", study.name, study.toml())
         total = len(plan(study))
-        before = total - len(pending(study, store, retry=again))
         report = progress or (lambda done, total: None)
-        report(before, total)
         where: dict[str, Any] = {
             "backend": backend,
             "workers": workers,
@@ -117,30 +133,66 @@ def benchmark(
             "time_limit": time_limit,
             "retry": again,
         }
-        outcome = run(study, store, **where, progress=lambda now: report(before + now.done, total))
-        interrupted, alone = outcome.interrupted, more_splits(planned)
-        if alone is not None and not interrupted:
-            interrupted = run(alone, store, **where).interrupted
-            with store.writer() as writer:
-                writer.declare(study.toml())  # what the store is of, whatever was run last
-        studies = [study] if alone is None else [study, alone]
-        records = [r for one in studies for r in records_of(one, Store.open(store.path))]
+        stages = () if keep_all else looks(repeats)
+        dropped: dict[Place, MethodVerdict] = {}
+        done, interrupted = -1, False
+        for splits in (*stages, repeats):
+            stage = without(study.with_(repeats=splits), dropped)
+            before = len(plan(stage)) - len(pending(stage, store, retry=again))
+            if before > done:
+                report(before, total)
+            outcome = run(
+                stage,
+                store,
+                **where,
+                progress=lambda now, before=before: report(before + now.done, total),  # type: ignore[misc]
+            )
+            done, interrupted = before + outcome.done, outcome.interrupted
+            records = records_of(stage, Store.open(store.path))
+            if interrupted or splits == repeats:
+                break
+            dropped |= _beaten(records, len(stages), judge)
+        alone = more_splits(planned)
+        if alone is not None:
+            if not interrupted:
+                interrupted = run(alone, store, **where).interrupted
+                with store.writer() as writer:
+                    writer.declare(stage.toml())  # what the store is of, whatever was run last
+            records += records_of(alone, Store.open(store.path))
     notes = list(planned.notes)
     if interrupted:
-        done = before + outcome.done
         notes.append(f"Stopped: {done} of {total} splits are done; the same command goes on.")
     if not any(r.status == "ok" for r in records):
         if interrupted:
             raise KeyboardInterrupt(notes[-1])
         why = next((r.reason for r in records if r.reason), "nothing has been run yet")
         raise InputError(f"No run went well, so there is nothing to judge: {why}")
-    result = judge_benchmark(
-        records,
-        **metrics,
-        resamples=resamples,
-        confidence=confidence,
-        sure=sure,
-        max_loss=max_loss,
-        random_state=random_state,
+    result = judge_benchmark(records, **judge)
+    sections = tuple(replace(s, verdicts=(*s.verdicts, *_of(dropped, s))) for s in result.sections)
+    return replace(
+        result,
+        sections=sections,
+        notes=(*result.notes, *notes),
+        interrupted=interrupted,
     )
-    return replace(result, notes=(*result.notes, *notes), interrupted=interrupted)
+
+
+def _beaten(
+    records: list[Record], looks: int, judge: Mapping[str, Any]
+) -> dict[Place, MethodVerdict]:
+    """Return the costly methods that are not worth a further split, by attribute and model."""
+    costly = {r.mitigator for r in records if r.status == "ok" and is_costly(r.mitigator)}
+    if not costly:
+        return {}
+    choose = {name: judge[name] for name in ("sure", "max_loss")}
+    share = share_tested(records[0].splitter)
+    return {
+        (section.attribute, section.model, method.verdict.method): method.as_verdict()
+        for section in judge_benchmark(records, **judge).sections
+        for method in beaten(section, costly, looks=looks, test_share=share, **choose)
+    }
+
+
+def _of(dropped: Mapping[Place, MethodVerdict], section: Section) -> list[MethodVerdict]:
+    where = section.attribute, section.model
+    return [verdict for (*place, _), verdict in dropped.items() if tuple(place) == where]

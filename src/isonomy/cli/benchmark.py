@@ -39,6 +39,13 @@ def benchmark_command(
     drop: options.Drop = [],
     model: options.Model = ["lr"],
     method: options.Method = ["all"],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out the methods that take many fits.")
+    ] = False,
+    keep_all: Annotated[
+        bool,
+        typer.Option("--keep-all", help="Run costly methods to the end even when they are beaten."),
+    ] = False,
     performance: options.Performance = "accuracy",
     fairness: options.Fairness = "statistical_parity_difference",
     tune: Annotated[
@@ -95,6 +102,8 @@ def benchmark_command(
                 drop=drop,
                 models=model,
                 methods=method,
+                quick=quick,
+                keep_all=keep_all,
                 performance=performance,
                 fairness=fairness,
                 tune=tune,

@@ -117,6 +117,7 @@ class AdversarialDebiasing(InProcessor):
     label = "AD"
     advice = "For a network on thousands of rows; vary the seed, results scatter."
     reference = "Zhang, Lemoine and Mitchell, AIES 2018"
+    costly = True
     # not at one error rate alone: the true positive rates come closer under either target
     aims: ClassVar = {
         "demographic_parity": {"target": "statistical_parity"},

@@ -107,6 +107,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     """The version under the corrected protocol where it changed and as_published did not."""
     needs_sensitive_at_predict: ClassVar[bool] = False
     """Whether predict reads the protected attribute."""
+    costly: ClassVar[bool] = False
+    """Whether it takes many fits: left out of a quick benchmark, and dropped there once beaten."""
     uses_estimator: ClassVar[bool] = True
     """Whether anything depends on the base learner; a method that is its own model has none."""
     takes_frame: ClassVar[bool] = False

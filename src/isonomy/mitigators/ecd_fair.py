@@ -215,6 +215,7 @@ class EcdFair(WrappedModel):
     label = "ECD-Fair"
     advice = "When the worst case counts more than the average; many fits."
     reference = "Monjezi et al., ICSE 2025"
+    costly = True
     randomized = True
     corrected_version = "2"
 

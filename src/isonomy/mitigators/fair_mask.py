@@ -137,6 +137,7 @@ class FairMask(WrappedModel):
     label = "FairMask"
     advice = "Needs no protected attribute to predict; rows alike but for it agree."
     reference = "Peng et al., IEEE TSE 2023"
+    costly = True
     randomized = True
     multi_group = True
     multi_class = True

@@ -133,6 +133,7 @@ class FairSmote(PreProcessor):
     label = "Fair-SMOTE"
     advice = "When small subgroups are the cause; shifts the base rate to one half."
     reference = "Chakraborty et al., ESEC/FSE 2021"
+    costly = True
     aims: ClassVar = {"demographic_parity": {}}
     randomized = True
     multi_group = True

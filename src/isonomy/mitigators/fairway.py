@@ -111,6 +111,7 @@ class Fairway(WrappedModel):
     label = "Fairway"
     advice = "When labels of the groups follow different rules; keeps accuracy high."
     reference = "Chakraborty et al., ESEC/FSE 2020"
+    costly = True
     # what its search minimises counts both
     aims: ClassVar = {"equal_opportunity": {}, "equalized_odds": {}}
     randomized = True

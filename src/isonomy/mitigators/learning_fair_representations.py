@@ -95,6 +95,7 @@ class LearningFairRepresentations(PreProcessor):
     label = "LFR"
     advice = "Strong but blunt: lower Az until the result is not one class only."
     reference = "Zemel et al., ICML 2013"
+    costly = True
     aims: ClassVar = {"demographic_parity": {}}
     strength_values: ClassVar = {"Az": (1.0, 5.0, 20.0, 50.0)}
     transform_uses_estimator = False

@@ -106,6 +106,7 @@ class Minimax(InProcessor):
     label = "MiniMax"
     advice = "When no group should be harmed for equality's sake: mind the worst off."
     reference = "Diana et al., AIES 2021"
+    costly = True
     # no rates are made equal, but the largest error comes down
     aims: ClassVar = {"error_rate_parity": {"error": "zero_one"}}
     draws_to_predict = True
