@@ -47,7 +47,7 @@ def test_the_best_method_is_dropped_in_five_per_cent_at_most(
             room="benchmark",
             verdict="dropped",
             promise="the best method in <= 5 %",
-            setting=f"8 methods, {n} rows, {repeats} splits, true lead {lead:g} (others dropped: {others:.0%})",
+            setting=f"8 methods, {n} rows, {repeats} splits, true lead {lead:g}",
             rate=rate,
             samples=count,
         )

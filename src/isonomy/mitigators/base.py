@@ -17,6 +17,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from isonomy._arrays import Floats
 from isonomy._names import parse_name
@@ -181,7 +182,9 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         X, y01, s, w = self.encode(
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
         )
-        self._fit(X, y01, s, w)
+        # a search or a game is many small products, on which threads wait for each other
+        with threadpool_limits(1, user_api="blas"):
+            self._fit(X, y01, s, w)
         self._warn_if_degenerate(X, s)
         return self
 

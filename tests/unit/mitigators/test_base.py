@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable, UnknownName
 from isonomy.mitigators import PostProcessor, PreProcessor, Reweighing, Unmitigated, make_mitigator
@@ -28,6 +29,25 @@ class Watcher(PreProcessor):
     def resample(self, X: Any, y: Any, s: Any, w: Any = None) -> Any:
         self.seen_ = (X, y, s, w)
         return X, y, s, w
+
+
+class Counting(PreProcessor):
+    """Keeps how many threads BLAS may use while it is fitted."""
+
+    name: ClassVar[str] = "counting"
+
+    def resample(self, X: Any, y: Any, s: Any, w: Any = None) -> Any:
+        self.threads_ = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+        return X, y, s, w
+
+
+def test_blas_has_one_thread_while_a_method_is_fitted_and_its_own_number_after() -> None:
+    X, s = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    with threadpool_limits(2, user_api="blas"):
+        before = [p["num_threads"] for p in threadpool_info()]
+        fitted = Counting().fit(X, (X[:, 0] > 0) * 1, sensitive_features=s)
+        assert [p["num_threads"] for p in threadpool_info()] == before
+    assert set(fitted.threads_) <= {1}
 
 
 class Flipper(PostProcessor):
