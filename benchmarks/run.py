@@ -35,6 +35,7 @@ PARTS = (
     "tails",
     "generators",
     "counterfactual",
+    "product",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn", "torch")
