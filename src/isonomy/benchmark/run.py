@@ -95,7 +95,7 @@ def benchmark(
     ['reweighing']
     """
     metrics = {"performance": get_metric(performance).name, "fairness": get_metric(fairness).name}
-    judge = {
+    judge: dict[str, Any] = {
         **metrics,
         "resamples": resamples,
         "confidence": confidence,
