@@ -9,6 +9,7 @@ coded ``NA`` is a group. Words such as yes and no, and dates, stay words.
 
 import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -213,6 +214,22 @@ def read_table(
         if not isinstance(kind, np.dtype) and kind.kind in "biuf"
     }
     return frame.astype(plain)
+
+
+def seal_line(text: bytes) -> bytes:
+    r"""Return a line for a file that only grows: the CRC-32 of a text, a space, the text.
+
+    Examples
+    --------
+    >>> seal_line(b"a")
+    b'e8b7be43 a\n'
+    """
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def open_line(line: bytes) -> bytes | None:
+    """Return the text of a sealed line, without its line feed; None where it is cut or damaged."""
+    return line[9:] if line[:9] == b"%08x " % zlib.crc32(line[9:]) else None
 
 
 @contextmanager

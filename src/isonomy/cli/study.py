@@ -176,13 +176,29 @@ def export_command(
     folder: opt.Folder,
     file: Annotated[str, typer.Argument(help="A .parquet or .csv file.")],
     view: Annotated[str, typer.Option("--view", help="runs, results or counts.")] = "runs",
+    hosts: Annotated[bool, typer.Option("--hosts", help="With the names of the machines.")] = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Write a run to Parquet or CSV."""
     check_writable(file, option="FILE")
-    written = open_store(folder).export(file, view)
+    written = open_store(folder).export(file, view, hosts=hosts)
     _finish(json_file, {"file": str(written)}, f"Written: {written}")
+
+
+@group.command("verify")
+def verify_command(
+    folder: opt.Folder, json_file: opt.Json = None, quiet: opt.Quiet = False
+) -> None:
+    """Read every file of a run again and check its checksum; nothing is changed.
+
+    Exit code 0: all is as it was written; 1: something is damaged or missing.
+    """
+    from isonomy.store import verify_store
+
+    problems = verify_store(folder)
+    _finish(json_file, {"problems": problems}, *(problems or ["Every checksum holds."]))
+    raise typer.Exit(bool(problems))
 
 
 @group.command("score")
@@ -296,8 +312,9 @@ def _run(
     return 130 if outcome.interrupted else int(outcome.failed > 0)
 
 
-def _finish(json_file: str | None, result: dict[str, Any], sentence: str) -> None:
-    console().print(sentence, soft_wrap=True)
+def _finish(json_file: str | None, result: dict[str, Any], *sentences: str) -> None:
+    for sentence in sentences:
+        console().print(sentence, soft_wrap=True, markup=False)
     write_json(json_file, result)
 
 

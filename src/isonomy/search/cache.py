@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any, Protocol
 
+from isonomy._files import open_line, seal_line
 from isonomy.errors import InputError
 
 
@@ -21,9 +22,10 @@ class Cache(Protocol):
 
 
 class JsonLinesCache:
-    """One line of JSON per evaluation in a file that only grows.
+    """One line of JSON per evaluation, with its checksum, in a file that only grows.
 
-    A process that is killed loses at most the line it was writing: a broken last line is ignored.
+    A process that is killed loses at most the line it was writing. A line that was cut or damaged
+    is ignored, and its evaluation done again.
 
     Parameters
     ----------
@@ -46,12 +48,10 @@ class JsonLinesCache:
         if self.path.is_dir():
             raise InputError(f"A cache must be a file; {str(path)!r} is a folder.")
         if self.path.exists():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
-                try:
-                    entry = json.loads(line)
+            for line in self.path.read_bytes().splitlines():
+                if (text := open_line(line)) is not None:
+                    entry = json.loads(text)
                     self._known[entry["key"]] = entry["value"]
-                except (ValueError, KeyError, TypeError):
-                    continue  # cut off when its writer was killed
 
     def __len__(self) -> int:
         return len(self._known)
@@ -62,9 +62,9 @@ class JsonLinesCache:
 
     def put(self, key: str, value: dict[str, Any]) -> None:
         """Append one line and remember it."""
-        line = json.dumps({"key": key, "value": value}, allow_nan=False)
-        text = self.path.read_bytes()[-1:] if self.path.exists() else b"\n"
-        with self.path.open("a", encoding="utf-8") as file:
+        line = seal_line(json.dumps({"key": key, "value": value}, allow_nan=False).encode())
+        end = self.path.read_bytes()[-1:] if self.path.exists() else b""
+        with self.path.open("ab") as file:
             # a line that a killed process left open must not swallow this one
-            file.write(("" if text in (b"\n", b"") else "\n") + line + "\n")
+            file.write((b"" if end in (b"\n", b"") else b"\n") + line)
         self._known[key] = value

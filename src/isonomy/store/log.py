@@ -1,9 +1,14 @@
 """What lies on the disk: a header, logs that grow, and shards that never change.
 
 ``store.json`` says what the folder is. ``parts/00000007.log`` is part 7, and
-``parts/00000001-00000006.parquet`` holds parts 1 to 6. A shard takes effect by the one rename that
-gives it its name: from then on whatever it covers is ignored, and deleted. So a kill between any
-two steps leaves every record in force exactly once.
+``parts/00000001-00000006-0000-5f1c9a3e.parquet`` holds parts 1 to 6: revision 0, with the CRC-32
+of its bytes. A shard takes effect by the one rename that gives it its name: from then on whatever
+it covers (its parts, and earlier revisions) is ignored, and deleted. So a kill between any two
+steps leaves every record in force exactly once.
+
+Nothing can be lost or changed in silence: the header holds the CRC-32 of its text, a shard that of
+its bytes, a batch that of its line, and the parts in force are numbered from 1 without a gap up to
+a log, which is there before the part in front of it becomes a shard.
 
 A log holds whole batches or nothing, whenever its writer is killed. A batch is one line: the
 CRC-32 of its text in eight hexadecimal digits, a space, the text (a JSON array of records), a line
@@ -19,16 +24,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from isonomy._files import open_line, seal_line
 from isonomy._validate import listed
 from isonomy.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 """Version of the folder's layout; a store of another one is refused."""
 
 HEADER = "store.json"
 """The file that makes a folder a store."""
 
-_NAME = re.compile(r"^(\d{8})(?:-(\d{8}))?\.(log|parquet)$")
+_LOG = re.compile(r"(\d{8})\.log")
+_SHARD = re.compile(r"(\d{8})-(\d{8})-(\d{4})-([0-9a-f]{8})\.parquet")
 
 
 # ---- the header ---------------------------------------------------------------------------------
@@ -48,7 +55,8 @@ def is_unborn(folder: Path) -> bool:
 
     A store is begun by its folder of parts, and is one once its header has its name.
     """
-    begun = (folder / "parts", folder / (HEADER + ".part"))
+    parts = folder / "parts"
+    begun = (parts, parts / log_name(1), folder / (HEADER + ".part"))
     return all(path in begun for path in folder.rglob("*"))
 
 
@@ -73,19 +81,29 @@ def read_header(folder: Path) -> dict[str, Any]:
             f"A store must hold the folder 'parts'; {str(folder)!r} has lost it: restore it "
             "from a copy."
         )
-    missing = [name for name in ("study", "spec") if name not in header]
+    missing = [name for name in ("study", "spec", "crc32") if name not in header]
     if version != FORMAT or missing:
         raise InputError(
             f"The store {str(folder)!r} must be of format {FORMAT}; it is of {version!r}"
             f"{' without ' + listed(missing) if missing else ''}: use the release that wrote it."
         )
+    if header["crc32"] != _header_sum(header["study"], header["spec"]):
+        raise InputError(
+            f"A store must say which study it holds as it was written; {str(file)!r} has been "
+            "damaged or edited since: restore it from a copy."
+        )
     return header
+
+
+def _header_sum(study: Any, spec: Any) -> str:
+    return f"{zlib.crc32(json.dumps([study, spec]).encode()):08x}"
 
 
 def write_header(folder: Path, name: str, spec: str) -> None:
     """Write the header of a store."""
     partial = folder / (HEADER + ".part")
-    header = {"isonomy_store": FORMAT, "study": name, "spec": spec}
+    crc32 = _header_sum(name, spec)
+    header = {"isonomy_store": FORMAT, "study": name, "spec": spec, "crc32": crc32}
     text = json.dumps(header, indent=2, ensure_ascii=False) + "\n"
     partial.write_text(text, encoding="utf-8")
     _replace(partial, folder / HEADER)
@@ -114,19 +132,22 @@ def _sync_folder(folder: Path) -> None:
 
 @dataclass(frozen=True, order=True)
 class Part:
-    """A file of the store and the numbers it covers."""
+    """A file of the store, the numbers it covers, and what a shard's name says of its content."""
 
     first: int
     last: int
     kind: str
     path: Path
+    revision: int = 0
+    crc32: str = ""
 
     def covers(self, other: "Part") -> bool:
         """Return whether this part makes another one void."""
         if self.kind != "parquet" or self == other:
             return False
         inside = self.first <= other.first and other.last <= self.last
-        return inside and (other.kind == "log" or self.last - self.first > other.last - other.first)
+        same = (self.first, self.last) == (other.first, other.last)
+        return inside and (other.kind == "log" or not same or self.revision > other.revision)
 
 
 def log_name(number: int) -> str:
@@ -134,22 +155,54 @@ def log_name(number: int) -> str:
     return f"{number:08d}.log"
 
 
-def shard_name(first: int, last: int) -> str:
-    """Return the name of a shard."""
-    return f"{first:08d}-{last:08d}.parquet"
-
-
 def list_parts(folder: Path) -> tuple[list[Part], list[Part]]:
     """Return the parts that are in force, in order, and those that a wider one has made void."""
     parts = []
     for path in folder.iterdir():
-        match = _NAME.match(path.name)
-        if match:
-            first = int(match[1])
-            parts.append(Part(first, int(match[2] or first), match[3], path))
+        if match := _LOG.fullmatch(path.name):
+            parts.append(Part(int(match[1]), int(match[1]), "log", path))
+        elif match := _SHARD.fullmatch(path.name):
+            first, last, revision = (int(match[k]) for k in (1, 2, 3))
+            parts.append(Part(first, last, "parquet", path, revision, match[4]))
     parts.sort()
     void = [part for part in parts if any(other.covers(part) for other in parts)]
     return [part for part in parts if part not in void], void
+
+
+def find_gap(parts: list[Part]) -> str | None:
+    """Return which of the parts in force is missing; None where they are complete."""
+    after = 1
+    for part in parts:
+        if part.first != after:
+            break
+        after = part.last + 1
+    else:
+        if parts and parts[-1].kind == "log":
+            return None
+    return f"part {after} is missing"
+
+
+def find_damage(part: Part) -> str | None:
+    """Return what is wrong with a shard by its checksum; None where it is as it was written."""
+    if part.kind == "log" or part.crc32 == _file_sum(part.path):
+        return None
+    return f"{part.path.name!r} no longer holds what was written into it"
+
+
+def damaged(folder: Path, why: str) -> InputError:
+    """Return the error of a store that has lost or changed something."""
+    return InputError(
+        f"A store must hold what was written into it; in {str(folder)!r} {why}: restore the file "
+        "from a copy, or run the study into a new folder."
+    )
+
+
+def _file_sum(path: Path) -> str:
+    total = 0
+    with path.open("rb") as file:
+        while block := file.read(2**20):
+            total = zlib.crc32(block, total)
+    return f"{total:08x}"
 
 
 def shard_paths(parts: list[Part]) -> list[Path]:
@@ -157,10 +210,21 @@ def shard_paths(parts: list[Part]) -> list[Path]:
     return [part.path for part in parts if part.kind == "parquet"]
 
 
-def put_in_force(partial: Path, name: str) -> None:
-    """Rename a finished shard, and delete what it covers."""
-    _replace(partial, partial.with_name(name))
-    for part in list_parts(partial.parent)[1]:
+def begin_log(folder: Path, number: int) -> None:
+    """Make an empty log."""
+    (folder / log_name(number)).touch()
+    _sync_folder(folder)
+
+
+def put_in_force(partial: Path, first: int, last: int) -> None:
+    """Give a finished shard its name, and delete what it covers."""
+    folder = partial.parent
+    parts, void = list_parts(folder)
+    earlier = [p.revision for p in (*parts, *void) if (p.first, p.last) == (first, last)]
+    revision = 1 + max(earlier, default=-1)
+    name = f"{first:08d}-{last:08d}-{revision:04d}-{_file_sum(partial)}.parquet"
+    _replace(partial, folder / name)
+    for part in list_parts(folder)[1]:
         part.path.unlink(missing_ok=True)
 
 
@@ -169,8 +233,7 @@ def put_in_force(partial: Path, name: str) -> None:
 
 def batch_line(docs: list[dict[str, Any]]) -> bytes:
     """Return the line of a batch in the log."""
-    text = json.dumps(docs, separators=(",", ":"), allow_nan=False).encode()
-    return b"%08x %s\n" % (zlib.crc32(text), text)
+    return seal_line(json.dumps(docs, separators=(",", ":"), allow_nan=False).encode())
 
 
 def read_batches(data: bytes, *, name: str = "log") -> tuple[list[dict[str, Any]], int]:
@@ -186,8 +249,8 @@ def read_batches(data: bytes, *, name: str = "log") -> tuple[list[dict[str, Any]
     good = start = 0
     torn = False
     while (end := data.find(b"\n", start)) >= 0:
-        line = data[start:end]
-        if line[:9] != b"%08x " % zlib.crc32(line[9:]):
+        text = open_line(data[start:end])
+        if text is None:
             torn = True
         elif torn:
             # no kill does that: a cut line is always the last one
@@ -196,7 +259,7 @@ def read_batches(data: bytes, *, name: str = "log") -> tuple[list[dict[str, Any]
                 f"{start}: restore the file from a copy."
             )
         else:
-            docs += json.loads(line[9:])
+            docs += json.loads(text)
             good = end + 1
         start = end + 1
     return docs, good

@@ -19,10 +19,13 @@ from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.metrics import Metric
 from isonomy.search.cache import JsonLinesCache
-from isonomy.store.log import HEADER, check_name, is_unborn, read_header, write_header
+from isonomy.store.log import HEADER, begin_log, check_name, is_unborn, read_header, write_header
 from isonomy.store.record import FIELDS, RUN, STATUSES, Record, decode
 from isonomy.store.views import ORDER, Views
 from isonomy.store.writer import Writer, count_metric
+
+CACHE = "cache.jsonl"
+"""Evaluations of a tuning, beside the records."""
 
 _MANY = 5_000
 _VIEWS = ("runs", "results", "counts")
@@ -78,6 +81,7 @@ class Store:
             )
         try:
             (folder / "parts").mkdir(parents=True, exist_ok=True)
+            begin_log(folder / "parts", 1)
             write_header(folder, study, spec)
         except OSError as error:
             raise InputError(
@@ -202,12 +206,14 @@ class Store:
         """Run a query in DuckDB's SQL; the views are ``runs``, ``results`` and ``counts``.
 
         ``runs`` has one row per record and one column per metric (write names with signs in double
-        quotes), ``results`` is the result frame, ``counts`` holds the joint counts as lists.
+        quotes), ``results`` is the result frame, ``counts`` holds the joint counts as lists. A
+        query reads; it reaches no file but the store's.
         """
-        answer = self.views.query(sql)
-        return answer.df() if answer.description else pd.DataFrame()
+        return self._locked.select(sql)
 
-    def export(self, file: str | os.PathLike[str], view: str = "runs") -> Path:
+    def export(
+        self, file: str | os.PathLike[str], view: str = "runs", *, hosts: bool = False
+    ) -> Path:
         """Write a view to a Parquet or CSV file.
 
         Parameters
@@ -215,6 +221,8 @@ class Store:
         file : path
             Ends in ``.parquet`` or ``.csv``.
         view : {"runs", "results", "counts"}
+        hosts : bool
+            Whether the names of the machines are written too.
         """
         target = Path(file)
         kind = target.suffix.lower().lstrip(".")
@@ -224,7 +232,8 @@ class Store:
             raise unknown_name("view", view, _VIEWS)
         options = "format parquet, compression zstd" if kind == "parquet" else "format csv, header"
         by = ORDER if view != "results" else ", ".join(map(sql_name, (*RUN, "metric")))
-        select = f"select * from {view} order by {by}"
+        columns = "*" if hosts or view == "results" else "* exclude (host)"
+        select = f"select {columns} from {view} order by {by}"
         with replacing(target) as partial:
             try:
                 self.views.query(f"copy ({select}) to {sql_text(partial)} ({options})")
@@ -235,8 +244,12 @@ class Store:
     # ------------------------------------------------------------------ a cache for tuning
 
     @cached_property
+    def _locked(self) -> Views:
+        return Views(self.path / "parts", locked=True)
+
+    @cached_property
     def _cache(self) -> JsonLinesCache:
-        return JsonLinesCache(self.path / "cache.jsonl")
+        return JsonLinesCache(self.path / CACHE)
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return what was put under a key: a store is a cache for :func:`isonomy.tradeoff.tune`."""
@@ -263,7 +276,7 @@ class Store:
     def merge(self, *others: "Store | str | os.PathLike[str]") -> int:
         """Add the records of other stores of the same study, from other machines perhaps.
 
-        A run that is ok here is kept as it is. Runs of another specification (other settings, data
+        A run that is ok here is kept as it is. Names of machines are left behind. Runs of another specification (other settings, data
         or library versions) are refused.
 
         Returns

@@ -1,7 +1,9 @@
 """What readers see of a store: DuckDB views over its shards and the logs not yet compacted."""
 
 import contextlib
+import itertools
 import json
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,22 @@ import numpy as np
 import pandas as pd
 
 from isonomy._files import sql_name, sql_text
+from isonomy._validate import listed
 from isonomy.errors import InputError
-from isonomy.store.log import Part, list_parts, read_batches, shard_paths
+from isonomy.store.log import (
+    Part,
+    damaged,
+    find_damage,
+    find_gap,
+    list_parts,
+    read_batches,
+    shard_paths,
+)
 from isonomy.store.record import COLUMNS, FIELDS, RUN, RUN_FIELDS
 
 _SEPARATOR = "\x1f"
+_CHUNK = 500
+_TRIES = 20
 
 
 def sql_files(paths: Sequence[Path]) -> str:
@@ -55,25 +68,36 @@ def load_docs(
         name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in FIELDS.items()
     }
     kinds |= dict.fromkeys(metrics, "DOUBLE")
-    connection.execute(
-        f"create or replace table {table} as select unnest(from_json(?::json, ?), max_depth := 2)",
-        [json.dumps(docs, allow_nan=False), json.dumps([kinds])],
-    )
+    select = "select unnest(from_json(?::json, ?), max_depth := 2)"
+    for start in range(0, max(len(docs), 1), _CHUNK):  # parsed JSON takes 100 times its text
+        verb = f"insert into {table}" if start else f"create or replace table {table} as"
+        some = json.dumps(docs[start : start + _CHUNK], allow_nan=False)
+        connection.execute(f"{verb} {select}", [some, json.dumps([kinds])])
 
 
 class Views:
     """A connection whose views follow the store as it grows.
 
+    ``locked`` connections reach no file but the store's: a query of a user cannot read, write or
+    install anything else.
+
     ``live`` holds every record in force, ``runs`` those without their counts, ``results`` the
     result frame and ``counts`` the joint counts.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, locked: bool = False) -> None:
         self.folder = folder
         self.connection = duckdb.connect()
+        if locked:
+            place = sql_text(f"{folder.resolve()}/")
+            self.connection.execute(
+                f"set allowed_directories = [{place}]; set enable_external_access = false; "
+                "set python_enable_replacements = false; set lock_configuration = true"
+            )
         self.metrics: list[str] = []
         self._state: Any = None
         self._tails: dict[Path, tuple[list[dict[str, Any]], int]] = {}
+        self._checked: set[Part] = set()
 
     def refresh(self) -> None:
         """Look at the folder again; what has not changed is not read again."""
@@ -124,13 +148,25 @@ class Views:
 
     def _look(self) -> tuple[list[Part], list[dict[str, Any]]]:
         """List the parts and read the logs; start again if a log became a shard meanwhile."""
-        while True:
+        for attempt in itertools.count():
             parts, _ = list_parts(self.folder)
+            # while a writer renames files, a listing may lack some
+            gap = find_gap(parts)
+            if gap and attempt >= _TRIES:
+                raise damaged(self.folder.parent, gap)
+            if gap:
+                time.sleep(0.01)
+                continue
             logs = [part.path for part in parts if part.kind == "log"]
             with contextlib.suppress(FileNotFoundError):
+                for part in set(parts) - self._checked:
+                    if problem := find_damage(part):
+                        raise damaged(self.folder.parent, problem)
+                self._checked = set(parts)
                 docs = [doc for log in logs for doc in self._tail(log)]
                 self._tails = {log: self._tails[log] for log in logs}
                 return parts, docs
+        raise AssertionError("unreachable")
 
     def _tail(self, log: Path) -> list[dict[str, Any]]:
         """Read what a log has gained since it was last read."""
@@ -155,12 +191,25 @@ class Views:
                 if attempt == 4:
                     raise
             except duckdb.Error as error:
-                reason = str(error).split("\n\n")[0].replace("\n", " ")
-                raise InputError(
-                    "A query must be SQL on the views runs, results and counts; DuckDB says: "
-                    f"{reason}"
-                ) from None
+                raise _refused(error) from None
         raise AssertionError("unreachable")
+
+    def select(self, sql: str) -> pd.DataFrame:
+        """Run one query that only reads."""
+        try:
+            kinds = [statement.type for statement in self.connection.extract_statements(sql)]
+        except duckdb.Error:
+            kinds = [duckdb.StatementType.SELECT]  # what is wrong is said when it is run
+        if kinds not in ([duckdb.StatementType.SELECT], [duckdb.StatementType.EXPLAIN]):
+            raise InputError(
+                "A query must be one SELECT on the views runs, results and counts; got "
+                f"{listed([kind.name for kind in kinds]) or 'nothing'}: use `isonomy study "
+                "export` to write a file."
+            )
+        try:
+            return self.query(sql).df()
+        except duckdb.Error as error:
+            raise _refused(error) from None
 
     def frame(self, where: str, metrics: Sequence[str] | None) -> pd.DataFrame:
         """Return the result frame of the runs that a ``where`` clause chooses."""
@@ -176,6 +225,13 @@ class Views:
             f"from live {where} order by {ORDER}"
         )
         return _long(runs.df())
+
+
+def _refused(error: duckdb.Error) -> InputError:
+    reason = str(error).split("\n\n")[0].replace("\n", " ")
+    return InputError(
+        f"A query must be SQL on the views runs, results and counts; DuckDB says: {reason}"
+    )
 
 
 def _long(runs: pd.DataFrame) -> pd.DataFrame:

@@ -19,11 +19,14 @@ from isonomy.metrics import Metric, get_metric
 from isonomy.store.log import (
     LogFile,
     Part,
+    begin_log,
     check_name,
+    damaged,
+    find_damage,
+    find_gap,
     list_parts,
     log_name,
     put_in_force,
-    shard_name,
     shard_paths,
     write_header,
 )
@@ -115,6 +118,12 @@ class Writer:
         parts, void = list_parts(self.folder)
         for part in void:
             part.path.unlink()
+        # of a log begun for a shard that did not come into force
+        while len(parts) > 1 and parts[-2].kind == "log" and not parts[-1].path.stat().st_size:
+            parts.pop().path.unlink()
+        for problem in (find_gap(parts), *map(find_damage, parts)):
+            if problem:
+                raise damaged(self.path, problem)
         self._open_log(parts)
         docs, shards = self._log.docs, shard_paths(parts)
         last = -1
@@ -160,12 +169,10 @@ class Writer:
     def compact(self, *, everything: bool = False) -> None:
         """Make a shard of the log; merge shards once there are many, or all of them if asked."""
         docs = self._log.docs
-        if docs:
-            metrics = metric_columns(docs)
-            load_docs(self._connection, "batch", docs, metrics)
-            self._shard("select * from batch", self._number, self._number)
         self._log.close()
-        (self.folder / log_name(self._number)).unlink(missing_ok=True)
+        if docs:
+            load_docs(self._connection, "batch", docs, metric_columns(docs))
+            self._shard("select * from batch", self._number, self._number)
         parts = list_parts(self.folder)[0]
         while many := _to_merge(parts, everything):
             files = sql_files([part.path for part in many])
@@ -174,41 +181,47 @@ class Writer:
         self._open_log(parts)
 
     def _shard(self, select: str, first: int, last: int) -> None:
-        name = shard_name(first, last)
-        partial = self.folder / (name + ".part")
-        self._connection.execute(_copy(select, partial))
-        put_in_force(partial, name)
+        self._connection.execute(_copy(select, self._partial))
+        self._put(first, last)
+
+    @property
+    def _partial(self) -> Path:
+        return self.folder / "shard.part"
+
+    def _put(self, first: int, last: int) -> None:
+        """Put the finished shard in force; a log always follows it."""
+        if last == self._number:
+            begin_log(self.folder, last + 1)
+        put_in_force(self._partial, first, last)
 
     def score(self, metrics: list[Metric]) -> int:
         """Add metrics of counts to every run that lacks them; return how many runs gained one."""
         self.compact()
         gained = 0
-        for shard in shard_paths(list_parts(self.folder)[0]):
-            partial = shard.with_name(shard.name + ".part")
-            runs = _score_shard(self._connection, shard, partial, metrics)
-            if runs:
-                put_in_force(partial, shard.name)
-            gained += runs
+        for part in list_parts(self.folder)[0]:
+            if part.kind == "parquet":
+                runs = _score_shard(self._connection, part.path, self._partial, metrics)
+                if runs:
+                    self._put(part.first, part.last)
+                gained += runs
         return gained
 
     def take(self, views: Views) -> int:
         """Add the records of another store, except for those that are ok here."""
         self.compact()
-        name = shard_name(self._number, self._number)
-        partial = self.folder / (name + ".part")
-        new = f"select * replace (seq + {self._seq + 1} as seq) from live"
+        new = f"select * replace (seq + {self._seq + 1} as seq, '' as host) from live"
         shards = shard_paths(list_parts(self.folder)[0])
         if shards:
             own = f"select key from {sql_files(shards)} where status = 'ok'"
             new = f"{new} where key not in ({own})"
-        views.query(_copy(new, partial))
-        added = f"select count(*), max(seq) from {sql_files([partial])}"
+        views.query(_copy(new, self._partial))
+        added = f"select count(*), max(seq) from {sql_files([self._partial])}"
         count, last = self._connection.execute(added).fetchall()[0]
         if not count:
-            partial.unlink()
+            self._partial.unlink()
             return 0
         self._log.close()
-        put_in_force(partial, name)
+        self._put(self._number, self._number)
         self._seq = int(last)
         self._open_log(list_parts(self.folder)[0])
         return int(count)

@@ -19,7 +19,7 @@ from isonomy.metrics import get_metric
 from isonomy.metrics.joint import JointCounts
 from isonomy.search.cache import Cache
 from isonomy.store import Record, records_frame
-from isonomy.store.log import batch_line, list_parts, read_batches
+from isonomy.store.log import batch_line, list_parts, log_name, read_batches
 from isonomy.store.record import check_frame
 from isonomy.store.store import Store, Writer
 from isonomy.testing import check_store
@@ -243,8 +243,8 @@ def test_a_kill_while_compacting_keeps_every_record_once(tmp_path: Path) -> None
     with store.writer() as writer:
         writer.compact()
     # killed before the rename: a partial shard lies about
-    shard = store.path / "parts" / "00000001-00000001.parquet"
-    shutil.copy(shard, shard.with_name(shard.name + ".part"))
+    (shard,) = (store.path / "parts").glob("*.parquet")
+    shutil.copy(shard, shard.with_name("shard.part"))
     assert len(Store.open(store.path)) == 6
     # killed after the rename: the log is still there
     log.write_bytes(content)
@@ -254,6 +254,62 @@ def test_a_kill_while_compacting_keeps_every_record_once(tmp_path: Path) -> None
     assert len(Store.open(store.path)) == 8
     assert not log.exists()
     assert not list((store.path / "parts").glob("*.part"))
+
+
+def test_a_kill_before_a_shard_is_in_force_leaves_an_empty_log(tmp_path: Path) -> None:
+    store = filled(tmp_path / "s", 3)
+    (store.path / "parts" / log_name(2)).touch()
+    assert len(Store.open(store.path)) == 6
+    with Store.open(store.path).writer() as writer:
+        writer.append(trial(3))
+    assert len(Store.open(store.path)) == 8
+    assert [p.name for p in (store.path / "parts").iterdir()] == [log_name(1)]
+
+
+def test_a_store_that_is_scored_twice_has_one_shard(tmp_path: Path) -> None:
+    store = filled(tmp_path / "s", 3)
+    store.compact()
+    (first,) = (store.path / "parts").glob("*.parquet")
+    content = first.read_bytes()
+    store.score(["mcc"])
+    (second,) = (store.path / "parts").glob("*.parquet")
+    assert first.name != second.name
+    first.write_bytes(content)  # a kill before the earlier revision was deleted
+    assert "mcc" in Store.open(store.path).metrics
+    assert len(Store.open(store.path)) == 6
+
+
+@pytest.mark.parametrize("where", [0.1, 0.5, 0.9])
+def test_a_flipped_bit_in_a_shard_is_an_error(tmp_path: Path, where: float) -> None:
+    store = filled(tmp_path / "s", 3)
+    store.compact()
+    (shard,) = (store.path / "parts").glob("*.parquet")
+    data = bytearray(shard.read_bytes())
+    data[int(len(data) * where)] ^= 1
+    shard.write_bytes(data)
+    for use in (lambda s: s.runs(), lambda s: s.query("from runs"), lambda s: s.score(["mcc"])):
+        with pytest.raises(InputError, match="no longer holds what was written"):
+            use(Store.open(store.path))
+
+
+def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    store = filled(tmp_path / "s", 4, segment=1)
+    parts = store.path / "parts"
+    for file in sorted(parts.iterdir()):
+        copy = shutil.copytree(store.path, tmp_path / file.stem)
+        (copy / "parts" / file.name).unlink()
+        with pytest.raises(InputError, match=r"part \d+ is missing"):
+            len(Store.open(copy))
+        with pytest.raises(InputError, match=r"part \d+ is missing"), Store.open(copy).writer():
+            pass
+
+
+def test_an_edited_header_is_an_error(tmp_path: Path) -> None:
+    Store.create(tmp_path, "demo", "repeats = 50")
+    header = tmp_path / "store.json"
+    header.write_text(header.read_text().replace("50", "51"))
+    with pytest.raises(InputError, match="damaged or edited since"):
+        Store.open(tmp_path)
 
 
 def test_a_kill_while_a_store_is_made_can_be_made_good(tmp_path: Path) -> None:
@@ -463,6 +519,44 @@ def test_serves_a_search_as_its_cache(tmp_path: Path) -> None:
     assert len(Store.open(tmp_path / "s")) == 2
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "copy runs to '{0}/stolen.csv'",
+        "attach '{0}/other.db'",
+        "drop view runs",
+        "install httpfs",
+        "set memory_limit = '1GB'",
+        "create table t as select 1",
+        "select 1; drop view runs",
+        "select * from read_text('{0}/secret.txt')",
+        "select * from '{0}/secret.csv'",
+        "select * from read_csv('{0}/secret.csv')",
+        "select * from glob('{0}/*')",
+        "",
+    ],
+)
+def test_a_query_only_reads_the_store(tmp_path: Path, sql: str) -> None:
+    store = filled(tmp_path / "s", 1)
+    for name in ("secret.txt", "secret.csv"):
+        (tmp_path / name).write_text("a\n1\n")
+    with pytest.raises(InputError, match="A query must be"):
+        store.query(sql.format(tmp_path))
+    assert store.query("select count(*) from runs").iloc[0, 0] == 2
+    assert {p.name for p in tmp_path.iterdir()} == {"s", "secret.txt", "secret.csv"}
+
+
+def test_names_of_machines_stay_in_their_store(tmp_path: Path) -> None:
+    store = filled(tmp_path / "s", 1)
+    assert set(store.runs()["host"]) == {"here"}
+    for view in ("runs", "counts"):
+        assert "host" not in pd.read_csv(store.export(tmp_path / "x.csv", view))
+    assert "host" in pd.read_csv(store.export(tmp_path / "x.csv", hosts=True))
+    other = Store.create(tmp_path / "o", "demo")
+    other.merge(store)
+    assert set(other.runs()["host"]) == {""}
+
+
 # ---- doors that are closed, in words ------------------------------------------------------------
 
 
@@ -492,7 +586,7 @@ def test_refuses_in_words(tmp_path: Path) -> None:
     header = store.path / "store.json"
     told = json.loads(header.read_text())
     header.write_text(json.dumps(told | {"isonomy_store": 99}))
-    with pytest.raises(InputError, match="must be of format 1; it is of 99"):
+    with pytest.raises(InputError, match="must be of format 2; it is of 99"):
         Store.open(store.path)
     header.write_text("{}")
     with pytest.raises(InputError, match="must describe a store"):
