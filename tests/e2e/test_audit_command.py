@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.e2e.command import isonomy
+
 COLUMNS = ["--label", "y", "--prediction", "yhat", "--favorable", "good"]
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "isonomy", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    return isonomy(*arguments, cwd=cwd)
 
 
 @pytest.fixture

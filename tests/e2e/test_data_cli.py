@@ -1,27 +1,19 @@
 """``isonomy data`` as a user runs it."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pandas as pd
 import pytest
 
 from isonomy.data import DATASETS
+from tests.e2e import command
 from tests.registry import real
 
 
-def isonomy(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    import os
-
-    return subprocess.run(
-        [sys.executable, "-c", "from isonomy.cli import main; main()", "data", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "100", **environment},
-    )
+def isonomy(*arguments: str, **environment: str) -> CompletedProcess[str]:
+    return command.isonomy("data", *arguments, env={"COLUMNS": "100", **environment})
 
 
 def test_list_shows_all_and_says_what_to_do_for_two(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from isonomy.errors import InputError
 from isonomy.store import Store
 from isonomy.study import Study, plan, run_trial
+from tests.e2e.command import isonomy
 
 TOML = """
 name = "mine"
@@ -35,14 +36,7 @@ mitigator = "reject_option(metric=spd)"
 
 
 def command(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "isonomy", "study", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
+    done = isonomy("study", *arguments, cwd=folder, env={"COLUMNS": "200"})
     assert done.returncode == code, done.stderr + done.stdout
     return done
 

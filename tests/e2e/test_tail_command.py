@@ -18,6 +18,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from isonomy.counterfactual import tail
+from tests.e2e.command import isonomy
 
 SCRIPT = """
 import csv, math, sys
@@ -30,10 +31,7 @@ for row in csv.DictReader(sys.stdin):
 def run(
     *arguments: str, code: int = 0, cwd: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
-        [sys.executable, "-m", "isonomy", *arguments],
-        capture_output=True, text=True, check=False, cwd=cwd,
-    )  # fmt: skip
+    done = isonomy(*arguments, cwd=cwd)
     assert done.returncode == code, done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     return done

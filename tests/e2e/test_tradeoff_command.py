@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +9,11 @@ import pandas as pd
 import pytest
 
 from isonomy.tradeoff import REGIONS, judge
+from tests.e2e.command import isonomy
 
 
 def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "isonomy", *arguments], capture_output=True, text=True, check=False
-    )
+    done = isonomy(*arguments)
     assert done.returncode == code, done.stderr + done.stdout
     return done
 
