@@ -87,6 +87,8 @@ def open_table(
             literal = sql_text(name if pattern else re.sub(r"([*?\[])", r"[\1]", name))
             rows = _reader(connection, literal, name, kind, table)
             yield TableFile(connection, rows, _types(connection, rows))
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise _unreadable(name, error) from None
 

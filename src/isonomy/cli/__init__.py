@@ -70,3 +70,7 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("isonomy: interrupted.", err=True)
         sys.exit(130)
+    except OSError as error:  # a full disk, a folder that cannot be written
+        where = f" ({error.filename})" if error.filename else ""
+        typer.echo(f"isonomy: {error.strerror or error}{where}.", err=True)
+        sys.exit(2)

@@ -249,7 +249,7 @@ def read_size(text: str | None) -> int | None:
     unit = written[-1:] if written[-1:] in units else ""
     try:
         return int(float(written.removesuffix(unit)) * units[unit])
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"An amount of memory is written 800M or 4G; got {text!r}.") from None
 
 

@@ -190,6 +190,8 @@ class Views:
                 self._state = None
                 if attempt == 4:
                     raise
+            except duckdb.InterruptException:
+                raise KeyboardInterrupt from None
             except duckdb.Error as error:
                 raise _refused(error) from None
         raise AssertionError("unreachable")

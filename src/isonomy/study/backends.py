@@ -29,12 +29,14 @@ from isonomy.study.isolation import (
     Failure,
     Guard,
     Work,
+    begin_worker,
     describe,
     lost_twice,
     stop_sandboxes,
 )
 
 Item = TypeVar("Item")
+_LOSSES = 20
 Result = list[Any] | Failure
 
 
@@ -77,9 +79,9 @@ class Backend:
         """How many processes a local engine starts."""
         return self.workers or int(joblib.cpu_count())
 
-    def guard(self, work: Work, **more: Any) -> Guard:
+    def guard(self, work: Work) -> Guard:
         """Return what a worker calls for a trial."""
-        return Guard(work, self.time_limit, self.memory_limit, **more)
+        return Guard(work, self.time_limit, self.memory_limit)
 
     def run(self, work: Work, items: Sequence[Item]) -> Iterator[tuple[Item, Result]]:
         """Run the work for each item; yield each with its records or failure, as they arrive.
@@ -154,7 +156,8 @@ def _stream(
             except InputError:
                 raise
             except lost:
-                if losses < 2:
+                # alone, a trial ends its own process and not the worker: somebody else did that
+                if losses < _LOSSES:
                     running[submit(guard.alone(), item)] = (item, losses + 1)
                     continue
                 outcome = lost_twice("the worker was lost")
@@ -191,7 +194,9 @@ class Loky(Backend):
         def pool() -> Any:
             # all workers end with the one that does; this starts new ones
             env = dict.fromkeys(THREADS, "1")
-            return loky.get_reusable_executor(self.count, timeout=300, env=env)
+            return loky.get_reusable_executor(
+                self.count, timeout=300, env=env, initializer=begin_worker, initargs=(os.getpid(),)
+            )
 
         def submit(guard: Guard, item: Item) -> Any:
             while True:
@@ -201,7 +206,7 @@ class Loky(Backend):
         finished = False
         try:
             yield from _stream(
-                self.guard(work, orphans=True),
+                self.guard(work),
                 items,
                 submit=submit,
                 completed=lambda running: wait(running, return_when=FIRST_COMPLETED).done,
@@ -327,6 +332,7 @@ class Ray(Backend):
         options: dict[str, Any] = {"address": self.scheduler}
         if self.scheduler is None:
             options = {"address": "local", "num_cpus": self.count, "include_dashboard": False}
+            options["_node_ip_address"] = "127.0.0.1"  # nobody outside may connect
         try:
             if self.scheduler is not None:
                 _knock(self.scheduler)

@@ -10,7 +10,6 @@ when the work is unpickled.
 
 import atexit
 import contextlib
-import functools
 import importlib
 import os
 import pickle
@@ -109,8 +108,6 @@ class Guard:
         Run in a process of its own even without limits.
     attempts : int
         How many processes may end during a trial before it counts as failed.
-    orphans : bool
-        Whether this worker's process would outlive its parent if it did not check.
     """
 
     work: Work
@@ -118,7 +115,6 @@ class Guard:
     memory: int | None = None
     isolate: bool = False
     attempts: int = 2
-    orphans: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("time limit", self.seconds), ("memory limit", self.memory)):
@@ -131,8 +127,6 @@ class Guard:
 
     def __call__(self, trial: Any) -> "list[Any] | Failure":
         """Run the trial."""
-        if self.orphans:
-            _watch_once()
         if not (self.isolate or self.seconds or self.memory) and _here.acquire(blocking=False):
             try:
                 return _one_thread(self.work, trial)
@@ -180,9 +174,9 @@ def _borrow(work: bytes) -> "Sandbox":
         return idle.pop() if idle else Sandbox(work)
 
 
-@functools.cache
-def _watch_once() -> None:
-    _watch_parent()
+def begin_worker(parent: int) -> None:
+    """Prepare a worker that would outlive its parent if it did not look."""
+    _watch_parent(parent)
     # Ctrl-C is for the process that runs the study; it ends its workers itself
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -251,7 +245,12 @@ class Sandbox:
             return self._process, None
         self.stop()
         self._process = process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path, script=__file__)],
+            [
+                sys.executable,
+                "-c",
+                _START.format(path=sys.path, script=__file__),
+                str(os.getpid()),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **dict.fromkeys(THREADS, "1")},
@@ -280,6 +279,9 @@ class Sandbox:
         """End the process at once."""
         process, self._process = self._process, None
         if process is not None:
+            # what the trial started belongs to the same session, and ends with it
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
@@ -313,9 +315,8 @@ def _one_thread(work: Work, item: Any) -> list[Any]:
         return list(work(item))
 
 
-def _watch_parent() -> None:
+def _watch_parent(parent: int) -> None:
     """End this process when its parent has ended: nobody would take the results."""
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -331,7 +332,7 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     questions = sys.stdin.buffer
-    _watch_parent()
+    _watch_parent(int(sys.argv[1]))
     with contextlib.suppress(EOFError):
         function = pickle.load(questions)
         try:

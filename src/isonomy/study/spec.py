@@ -243,6 +243,9 @@ class Study:
         settle(self, "models", tuple(self.models))
         settle(self, "methods", tuple(map(Method.of, self.methods)))
         settle(self, "sources", tuple(map(Source.of, self.sources)))
+        name = self.name  # results go to a folder of this name
+        if not name.isprintable() or {*"/\\"} & {*name} or name in ("", ".", ".."):
+            raise InputError(f"A study's name must be the name of a folder; got {name!r}.")
         for what in ("tasks", "models", "methods"):
             if not getattr(self, what):
                 raise InputError(f"A study must have {what}; {self.name!r} has none.")

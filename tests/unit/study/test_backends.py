@@ -1,6 +1,9 @@
 """Every backend gives the same, on real engines, whatever becomes of its workers."""
 
 import os
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -163,6 +166,55 @@ def test_a_stream_can_be_left(tmp_path: Path) -> None:
     assert memory_of(first[0][0]) == 0  # the workers are gone
 
 
+def ends(pid: int, seconds: float = 20.0) -> bool:
+    end = time.monotonic() + seconds
+    while memory_of(pid) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not memory_of(pid)
+
+
+def test_workers_end_with_a_leader_that_is_killed_before_the_first_trial(tmp_path: Path) -> None:
+    script = tmp_path / "leader.py"
+    script.write_text(
+        "import os, signal\n"
+        "from joblib.externals import loky\n"
+        "from isonomy.study.isolation import begin_worker\n"
+        "if __name__ == '__main__':\n"
+        "    pool = loky.get_reusable_executor(\n"
+        "        1, timeout=300, initializer=begin_worker, initargs=(os.getpid(),))\n"
+        "    pool.submit(os.getpid)  # starts the worker, which need not get to it\n"
+        "    (worker,) = pool._processes\n"
+        "    print(worker, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    leader = subprocess.run([sys.executable, str(script)], stdout=subprocess.PIPE, check=False)
+    assert ends(int(leader.stdout))
+
+
+def test_innocent_trials_survive_many_lost_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = Counter({"queued": 5})
+
+    class Gone(Exception):
+        pass
+
+    def result(handle: str) -> list[Any]:
+        if lost[handle]:
+            lost[handle] -= 1
+            raise Gone
+        return [(handle,)]
+
+    stream = backends._stream(
+        Guard(workloads().work),
+        ["queued", "other"],
+        submit=lambda guard, item: item,
+        completed=lambda running: list(running)[:1],
+        result=result,
+        lost=Gone,
+        cpus=lambda: 1,
+    )
+    assert dict(stream) == {"queued": [("queued",)], "other": [("other",)]}
+
+
 # ---- the sandbox --------------------------------------------------------------------------------
 
 
@@ -175,6 +227,14 @@ def test_sandbox_says_how_it_died() -> None:
     broken = Sandbox(b"no pickle")
     assert broken.run(1, None, None)[:2] == ("raised", "UnpicklingError: invalid load key, 'n'.")
     broken.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_of_a_trial_ends_with_it(tmp_path: Path) -> None:
+    box = Sandbox(pickled(workloads().work))
+    marker = tmp_path / "child"
+    assert box.run(("fork", str(marker)), 2.0, None) == ("timeout",)
+    assert ends(int(marker.read_text()))
 
 
 def test_functions_of_a_script_travel() -> None:

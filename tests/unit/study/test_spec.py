@@ -222,3 +222,9 @@ def test_a_method_with_lists_among_its_options_can_be_hashed() -> None:
     one = Method("op", "optimized_preprocessing", options={"clist": [1.0, 2.0]})  # type: ignore[arg-type]
     assert one.options == (("clist", (1.0, 2.0)),)
     assert hash(one) == hash(Method("op", "optimized_preprocessing", options=one.options))
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "a\\b", "", "..", "a\x1b[31m"])
+def test_a_name_is_the_name_of_a_folder(name: str) -> None:
+    with pytest.raises(InputError, match="must be the name of a folder"):
+        Study(name, ["synthetic(n=400)/group"], ["nb"], ["unmitigated"])

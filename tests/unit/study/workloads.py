@@ -22,6 +22,11 @@ def work(item: tuple[str, Any]) -> list[tuple[Any, ...]]:
     if kind == "allocate":
         held = [np.ones(2**22) for _ in range(200)]  # 6.4 GB, page by page
         return [(len(held),)]
+    if kind == "fork":
+        if os.fork() == 0:
+            Path(value).write_text(str(os.getpid()))
+            time.sleep(600)
+        time.sleep(600)
     if kind == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "die_once" and not Path(value).exists():
