@@ -4,7 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 TORCH  := $(VENV)/.torch
-# The suite runs one process per core; BLAS inside each stays on one thread.
+# The suite runs one process per core and one more, since some tests wait for processes of theirs;
+# BLAS inside each stays on one thread.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
@@ -29,7 +31,7 @@ demo: $(STAMP) ## benchmark every method on real data; ends with the path of an 
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## the test suite, a few minutes on two cores
-	$(BIN)/python -m pytest -n auto -m "not slow and not torch"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not torch"
 
 test-torch: $(TORCH) ## the tests that need torch
 	$(BIN)/python -m pytest -m "torch and not slow"

@@ -133,13 +133,15 @@ def benchmark(
             "time_limit": time_limit,
             "retry": again,
         }
-        stages = () if keep_all else looks(repeats)
+        costly = any(is_costly(method.label) for method in study.methods)
+        stages = looks(repeats) if costly and not keep_all else ()
         dropped: dict[Place, MethodVerdict] = {}
         done, interrupted = -1, False
         for splits in (*stages, repeats):
             stage = without(study.with_(repeats=splits), dropped)
-            before = len(plan(stage)) - len(pending(stage, store, retry=again))
-            if before > done:
+            missing = len(pending(stage, store, retry=again))
+            before = len(plan(stage)) - missing
+            if (missing or splits == repeats) and before > done:
                 report(before, total)
             outcome = run(
                 stage,

@@ -19,7 +19,7 @@ from isonomy.metrics import get_metric
 from isonomy.metrics.joint import JointCounts
 from isonomy.search.cache import Cache
 from isonomy.store import Record, records_frame
-from isonomy.store.log import batch_line, list_parts, log_name, read_batches
+from isonomy.store.log import batch_line, list_parts, log_name, put_in_force, read_batches
 from isonomy.store.record import check_frame
 from isonomy.store.store import Store, Writer
 from isonomy.testing import check_store
@@ -642,10 +642,11 @@ def test_a_store_from_before_a_field_was_added_opens_and_grows(
     store = filled(tmp_path / "store", trials=2)
     if compacted:
         store.compact()
-    for part in (store.path / "parts").iterdir():
+    for part in [*(store.path / "parts").iterdir()]:
         if part.suffix == ".parquet":
             old = pd.read_parquet(part).drop(columns=["settings", "warnings"])
-            old.to_parquet(part)
+            old.to_parquet(part.with_name("shard.part"))
+            put_in_force(part.with_name("shard.part"), 1, 1)
         elif part.stat().st_size:
             lines = []
             for batch in part.read_bytes().splitlines():
