@@ -219,7 +219,8 @@ def linear_program(fpr: Floats, tpr: Floats, share: float) -> tuple[float, float
     limits = np.concatenate([np.zeros_like(F), T - F])
     result = linprog([1 - share, -share], A_ub=lines, b_ub=limits, bounds=(0, 1), method="highs")
     assert result.x is not None, result.message  # (0, 0) is always feasible
-    return float(result.x[0]), float(result.x[1])
+    x, z = np.clip(result.x, 0.0, 1.0)  # the solver may overstep its bounds by a rounding
+    return float(x), float(z)
 
 
 def _flips(x: float, z: float, fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -41,6 +41,7 @@ pairs = st.lists(st.tuples(rate, rate), min_size=2, max_size=5)
 
 @settings(max_examples=60, deadline=None)
 @given(pairs=pairs, share=st.floats(0.05, 0.95))
+@example(pairs=[(0.5, 1.0), (0.75, 0.6875), (0.8125, 0.5)], share=0.5625)
 def test_closed_form_linear_program_and_the_whole_program_agree(pairs, share) -> None:
     # HiGHS takes numbers below 1e-9 for nothing; rates of real rows are never that small.
     fpr, tpr = np.round(np.array(pairs), 6).T
