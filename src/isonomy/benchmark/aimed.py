@@ -10,7 +10,7 @@ from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.aims import GOAL_OF, goals_of
 from isonomy.store import Record
 
-NO_GAP = "no gap between groups"
+NO_GAP = "another goal than gaps between groups"
 """What a method aims at that declares no goal."""
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")

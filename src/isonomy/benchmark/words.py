@@ -12,6 +12,19 @@ def metric_words(name: str) -> str:
     return get_metric(name).name.partition("(")[0].replace("_", " ")
 
 
+def percent(probability: float) -> str:
+    """Return a probability in per cent, cut and not rounded.
+
+    94.6 % is not the 95 % that makes a method worth it.
+
+    Examples
+    --------
+    >>> percent(0.946)
+    '94%'
+    """
+    return f"{int(100 * probability + 1e-9)}%"
+
+
 def headline(section: Section) -> str:
     """Return in one line what a section recommends."""
     choice = section.recommendation
@@ -41,7 +54,7 @@ def sentences(section: Section) -> list[str]:
                 "learns from."
             ),
             (
-                f"Nearest came {near.method}, with a probability of {near.worth:.0%}: "
+                f"Nearest came {near.method}, with a probability of {percent(near.worth)}: "
                 f"{_price(section, near)}"
             ),
         ]
@@ -103,7 +116,7 @@ def _against_baselines(section: Section, verdict: MethodVerdict) -> str:
     first = (
         f"Overwriting predictions blindly down to that bias would leave {_number(blind)} of "
         f"{metric_words(section.baseline.performance_metric)}; the trade-off is {verdict.region} "
-        f"(good or win-win with a probability of {verdict.worth:.0%})."
+        f"(good or win-win with a probability of {percent(verdict.worth)})."
     )
     gap = verdict.above_frontier
     if section.frontier is None:

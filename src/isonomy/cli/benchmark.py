@@ -154,6 +154,7 @@ def show(screen: "Console", result: "Benchmark") -> None:
 
 
 def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -> None:
+    from isonomy.benchmark.words import percent
     from isonomy.mitigators.aims import GOAL_OF
 
     headings = ("method", "", result.performance, "bias", "region", "p")
@@ -164,8 +165,7 @@ def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -
     for verdict in section.judged:
         word = result.word(verdict)
         color = _COLORS.get(word, "dim")
-        # cut, not rounded: 94.6 % is not the 95 % that makes a method worth it
-        sure = "" if verdict.worth != verdict.worth else f"{int(100 * verdict.worth + 1e-9)}%"
+        sure = "" if verdict.worth != verdict.worth else percent(verdict.worth)
         table.add_row(
             verdict.method + ("*" if verdict.on_target is False else ""),
             f"[{color}]{word}[/{color}]",
