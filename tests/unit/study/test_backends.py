@@ -20,6 +20,11 @@ from tests.unit.study.engines import engine, importable, workloads
 
 __all__ = ["importable"]
 
+# starting clusters takes most of a minute of CPU; test_run.py kills workers of each engine
+ENGINES = [
+    name if name in ("serial", "loky") else pytest.param(name, marks=pytest.mark.slow)
+    for name in BACKENDS
+]
 ORDINARY = [("ok", k) for k in range(6)]
 DIED = Failure("failed", "Its process ended twice under it (killed by SIGKILL).")
 
@@ -33,7 +38,7 @@ def run(name: str, items: list[Any], **options: Any) -> dict[Any, Any]:
     return dict(found)
 
 
-@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("name", ENGINES)
 def test_accidents_harm_nobody_else(name: str, tmp_path: Path) -> None:
     """A worker is killed, a trial raises, another always kills its worker: the rest is as ever."""
     once = ("die_once", str(tmp_path / name))
@@ -46,7 +51,7 @@ def test_accidents_harm_nobody_else(name: str, tmp_path: Path) -> None:
     assert found["die", 0] == DIED
 
 
-@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("name", ENGINES)
 def test_limits(name: str) -> None:
     """Trials that sleep, burn or take all memory are ended; the others are not disturbed."""
     items = [("sleep", 0), *ORDINARY[:2], ("burn", 0), ("allocate", 0), ("threads", 0), ("die", 0)]
