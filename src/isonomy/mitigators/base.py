@@ -8,6 +8,7 @@ import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from isonomy._arrays import Floats
 from isonomy._names import parse_name
@@ -42,6 +43,12 @@ Vector = NDArray[Any]
 Weights = Floats | None
 TrainingSet = tuple[Any, Vector, Vector, Weights]
 """X, y, group numbers and weights."""
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the libraries with thread pools; looking for them takes longer than a quick fit."""
+    return ThreadpoolController()
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -183,7 +190,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
         )
         # a search or a game is many small products, on which threads wait for each other
-        with threadpool_limits(1, user_api="blas"):
+        with _thread_pools().limit(limits=1, user_api="blas"):
             self._fit(X, y01, s, w)
         self._warn_if_degenerate(X, s)
         return self
