@@ -217,7 +217,7 @@ def begin_log(folder: Path, number: int) -> None:
 
 
 def put_in_force(partial: Path, first: int, last: int) -> None:
-    """Give a finished shard its name, and delete what it covers."""
+    """Rename a finished shard to its final name, and delete what it covers."""
     folder = partial.parent
     parts, void = list_parts(folder)
     earlier = [p.revision for p in (*parts, *void) if (p.first, p.last) == (first, last)]

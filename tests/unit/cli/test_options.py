@@ -64,3 +64,11 @@ def test_numbers_and_bins() -> None:
         parse_bins(["age=young"], ["age"])
     with pytest.raises(InputError, match="add --sensitive age"):
         parse_bins(["age=25"], ["sex"])
+
+
+@pytest.mark.parametrize("text", ["inf", "1e400", "much", "-"])
+def test_an_amount_of_memory_that_makes_no_sense_is_one_sentence(text: str) -> None:
+    from isonomy.cli.study import read_size
+
+    with pytest.raises(InputError, match="is written 800M or 4G"):
+        read_size(text)
