@@ -17,6 +17,7 @@ from isonomy.stats.effects import (
 from isonomy.stats.esd import scott_knott_esd
 from isonomy.stats.intervals import percentile_interval, wilson_interval
 from isonomy.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+from isonomy.stats.pareto import hypervolume, knee, pareto
 from isonomy.stats.proportions import (
     difference_interval,
     jeffreys_interval,
@@ -65,7 +66,9 @@ __all__ = [
     "friedman_nemenyi",
     "hedges_g",
     "holm",
+    "hypervolume",
     "jeffreys_interval",
+    "knee",
     "largest_difference",
     "logistic_calibration",
     "mann_whitney",
@@ -73,6 +76,7 @@ __all__ = [
     "many_to_one_critical",
     "mean_ranks",
     "pairs_over_splits",
+    "pareto",
     "partial_pooling",
     "percentile_interval",
     "range_critical",

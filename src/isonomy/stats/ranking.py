@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
+from isonomy._validate import make_rng
 from isonomy.stats._samples import check_option, check_share, named_samples
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.results import Result
@@ -240,7 +241,7 @@ def scott_knott(
     check_option("protocol", protocol, ("as_published", "corrected"))
     check_share("alpha", alpha)
     names, samples, undefined = named_samples(values, labels)
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     published = protocol == "as_published"
     centres = np.array([_median(sample, upper=published) for sample in samples])
     order = np.argsort(centres, kind="stable")

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
+from isonomy._validate import make_rng
 from isonomy.errors import InputError
 from isonomy.stats._samples import (
     NanPolicy,
@@ -175,7 +176,7 @@ def _intervals(
 
     lead = samples[0].shape[:-1]
     samples = [side.reshape(-1, side.shape[-1]) for side in samples]
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     origin = rng.bit_generator.state
     out = np.full((4, len(samples[0])), np.nan)
     enough = np.zeros(out.shape[1], dtype=bool)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from isonomy._arrays import Floats
+from isonomy._validate import make_rng
 from isonomy.errors import InputError
 from isonomy.stats._samples import check_labels, check_share, floats
 from isonomy.stats.multiple import holm
@@ -131,7 +132,7 @@ def split_weights(
     check_share("test_share", test_share)
     if splits < 2:
         raise InputError(f"Two splits or more are needed to see how far they differ; got {splits}.")
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     normal = rng.normal(size=(draws, splits))
     normal -= normal.mean(axis=1, keepdims=True)
     free = splits - 1

@@ -10,9 +10,10 @@ from isonomy.tails.diagnose import (
     nested_test,
     published_type,
 )
-from isonomy.tails.fit import TailFit, fit_gev, fit_gpd, peaks_over_threshold
+from isonomy.tails.fit import fit_gev, fit_gpd, peaks_over_threshold
 from isonomy.tails.laws import gev_cdf, gev_logpdf, gev_quantile, gpd_cdf, gpd_logpdf, gpd_quantile
 from isonomy.tails.levels import Interval
+from isonomy.tails.tail_fit import TailFit
 from isonomy.tails.threshold import (
     CvTest,
     MultipleCvTest,

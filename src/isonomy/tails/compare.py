@@ -11,8 +11,8 @@ from scipy.special import ndtr
 from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
-from isonomy.tails.fit import TailFit
 from isonomy.tails.levels import Limits, check_confidence
+from isonomy.tails.tail_fit import TailFit
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,15 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from isonomy._arrays import Floats
+from isonomy._validate import make_rng
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
-from isonomy.tails.fit import TailFit, fit_gev, fit_gpd
+from isonomy.tails.fit import fit_gev, fit_gpd
 from isonomy.tails.laws import law_cdf
 from isonomy.tails.levels import Interval
 from isonomy.tails.profile_gpd import Shape
 from isonomy.tails.solve import redraw, solve_gumbel
+from isonomy.tails.tail_fit import TailFit
 
 EXTRAPOLATION = 10.0
 """A level is read at most for this many times the queries that were observed (ours)."""
@@ -140,7 +142,7 @@ def goodness(fit: TailFit, *, resamples: int = 499, random_state: int | None = 0
     ----------
     Choulakian and Stephens 2001, Goodness-of-Fit Tests for the Generalized Pareto Distribution.
     """
-    own, drawn = refitted(fit, resamples=resamples, rng=np.random.default_rng(random_state))
+    own, drawn = refitted(fit, resamples=resamples, rng=make_rng(random_state))
     size = own.size
     statistic, p_value = anderson_darling_p(own, drawn)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from isonomy._arrays import Floats, Rows
-from isonomy._validate import unknown_name
+from isonomy._validate import make_rng, unknown_name
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails.laws import gpd_quantile, growth
@@ -286,7 +286,7 @@ class Limits:
         flat, resamples = self.flat, self.resamples
         size = flat.sample.shape[1]
         for row in np.flatnonzero(flat.fitted & flat.regular):
-            rng = np.random.default_rng(self.random_state)
+            rng = make_rng(self.random_state)
             _, scale, shape = flat.theta[row]
             y = gpd_quantile(rng.random((resamples, size)), scale, shape)
             theta, nll, done = solve("gpd", y)
@@ -369,7 +369,7 @@ class Limits:
         gap between the largest and the one a square root of k places below, has nearly the same
         law whatever the shape; draws from the fit give it.
         """
-        rng = np.random.default_rng(self.random_state)
+        rng = make_rng(self.random_state)
         y, (location, scale, shape) = self.flat.sample[row], self.flat.theta[row]
         if self.what == "endpoint" and shape >= 0:
             return float("inf") if side > 0 else float(location + y.max())
@@ -422,7 +422,7 @@ class Limits:
 
     def _draws(self, row: int, resamples: int) -> Floats:
         """Return the quantity of samples drawn from one fit and fitted again."""
-        flat, rng = self.flat, np.random.default_rng(self.random_state)
+        flat, rng = self.flat, make_rng(self.random_state)
         portions = redraw(
             flat.family,
             flat.theta[row],

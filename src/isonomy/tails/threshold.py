@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from isonomy._arrays import Floats
-from isonomy._validate import unknown_name
+from isonomy._validate import make_rng, unknown_name
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
 from isonomy.tails.diagnose import anderson_darling_p, refitted
@@ -290,7 +290,7 @@ def multiple_cv_test(
 
     value, cv, c = statistic(y[None, :])
     tested = float((c[0] ** 2 - 1.0) / (2.0 * c[0] ** 2)) if shape is None else float(shape)
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     drawn = gpd_quantile(rng.random((resamples, n)), 1.0, tested)
     beyond = int((statistic(drawn)[0] >= value[0]).sum())
     return MultipleCvTest(float(value[0]), (beyond + 1.0) / (resamples + 1.0), tested, k, cv[0])
@@ -398,7 +398,7 @@ def choose_threshold(
                 f"rule='cv' needs a candidate of more than 16 values; {x.size:,} values give none."
             )
     ordered = np.sort(x)[::-1]
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     rows = []
     for k in candidates:
         fit = peaks_over_threshold(x, k=int(k), upper=upper)

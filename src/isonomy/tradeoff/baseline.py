@@ -11,46 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
+from isonomy._validate import make_rng
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.metrics.gaps import default_comparison
+from isonomy.metrics.metric import ideal_of
 from isonomy.tradeoff import regions
 from isonomy.tradeoff.expectation import expected
 from isonomy.tradeoff.mutation import check_degrees, mutate, resolve_target
 from isonomy.tradeoff.regions import Normalised, Placed, Rule
 
 Method = Literal["sampled", "expected"]
-
-
-def bias_of(metric: str | Metric, value: ArrayLike) -> Floats:
-    """Turn a fairness metric into a bias: its distance from the ideal, never negative.
-
-    Examples
-    --------
-    >>> float(bias_of("spd", -0.25)), float(bias_of("disparate_impact", 0.75))
-    (0.25, 0.25)
-    """
-    return np.asarray(np.abs(gap_of(metric, value)))
-
-
-def gap_of(metric: str | Metric, value: ArrayLike) -> Floats:
-    """Turn a fairness metric into its distance from the ideal, with its sign.
-
-    Examples
-    --------
-    >>> float(gap_of("spd", -0.25)), float(gap_of("disparate_impact", 0.75))
-    (-0.25, -0.25)
-    """
-    return np.asarray(np.asarray(value, dtype=np.float64) - _ideal(get_metric(metric)))
-
-
-def _ideal(metric: Metric) -> float:
-    if metric.ideal is None or not np.isfinite(metric.ideal):
-        raise NotApplicable(
-            f"{metric.name} has no finite ideal value, so there is no bias to reduce; "
-            "choose a metric whose goal is zero or one."
-        )
-    return float(metric.ideal)
 
 
 def _check_counted(metric: Metric) -> Metric:
@@ -402,9 +373,9 @@ def baselines(
     steps = check_degrees(degrees)
     target = resolve_target(counts, strategy)
     points: dict[tuple[str, bool], tuple[Floats, Floats]] = {}
-    wanted = [(m, None) for m in good] + [(m, _ideal(m)) for m in fair]
+    wanted = [(m, None) for m in good] + [(m, ideal_of(m)) for m in fair]
     if method == "expected":
-        rng = np.random.default_rng(random_state)
+        rng = make_rng(random_state)
         for metric, ideal in wanted:
             e = expected(counts, metric, steps, ideal=ideal, target=target, random_state=rng)
             points[metric.name, ideal is None] = e.value, e.error

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from isonomy._arrays import Floats
+from isonomy._validate import make_rng
 from isonomy.metrics import Counts
 from isonomy.tradeoff.mutation import (
     Target,
@@ -77,7 +78,7 @@ def expected(
     >>> result.value.tolist(), result.error.tolist()
     ([0.75, 0.75, 0.75], [0.0, 0.0, 0.0])
     """
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     target = resolve_target(counts) if target is None else target
     chosen = rows_to_mutate(counts, check_degrees(degrees))
     flat = counts.map_cells(lambda cells: cells.reshape(-1, *cells.shape[-3:]))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._validate import match_values
+from isonomy._validate import make_rng, match_values
 from isonomy.errors import InputError
 from isonomy.metrics import Counts
 
@@ -122,7 +122,7 @@ def mutate(
     >>> mutated.overall()[:, -1].tolist()[0]  # everything became the majority label, 0 (a tie)
     [[2.0, 0.0], [2.0, 0.0]]
     """
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     target = resolve_target(counts) if target is None else target
     chosen = rows_to_mutate(counts, check_degrees(degrees))
     return draw(counts, chosen, target, repetitions, rng)

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
-from isonomy._validate import MISSING, listed
+from isonomy._validate import MISSING, listed, make_rng
 from isonomy.audit import FEWEST_ROWS
 from isonomy.audit.judge import is_judged
 from isonomy.errors import InputError
-from isonomy.metrics import Counts, get_metric
+from isonomy.metrics import Counts, bias_of, get_metric
 from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.joint import JointCounts
 from isonomy.stats.intervals import percentile_interval
 from isonomy.tradeoff import regions
-from isonomy.tradeoff.baseline import Baseline, Method, bias_of, mean_of_draws, mutation_values
+from isonomy.tradeoff.baseline import Baseline, Method, mean_of_draws, mutation_values
 from isonomy.tradeoff.frontier import Frontier
 from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
@@ -218,7 +218,7 @@ def judge_counts(
     """
     if resamples < 0:
         raise InputError(f"resamples must not be negative; got {resamples}.")
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     joint, strays = _without_strays(joint)
     baseline = Baseline.from_counts(
         joint.base,
@@ -343,7 +343,7 @@ def paired_draws(
     random_state : int, Generator or None
         Seed.
     """
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     performance, fairness = baseline.performance_metric, baseline.fairness_metric
     label = baseline.label if baseline.label is not None else "random"
     repeats = int(np.prod(joint.shape)) if joint.shape else 1

@@ -6,7 +6,6 @@ from scipy import stats
 
 from isonomy.errors import InputError, UnknownName
 from isonomy.tails import (
-    diagnose,
     fit_gev,
     fit_gpd,
     gev_quantile,
@@ -135,69 +134,9 @@ def test_gev_moments_of_a_large_sample() -> None:
     assert [fit.location, fit.scale, fit.shape] == pytest.approx([1.0, 2.0, -0.2], rel=0.01)
 
 
-def test_a_bound_cuts_levels_off_and_leaves_the_fit_free() -> None:
-    # a law that must end at the bound understates a tail that is heavy below it
-    rng = np.random.default_rng(17)
-    y = gpd_quantile(rng.random((200, 50)), 0.1, 0.0)
-    free, capped = fit_gpd(y), fit_gpd(y, upper=1.0)
-    np.testing.assert_array_equal(capped.shape, free.shape)
-    np.testing.assert_array_equal(capped.nll, free.nll)
-    assert (free.endpoint() > 1.0).any()
-    np.testing.assert_array_equal(capped.endpoint(), np.minimum(free.endpoint(), 1.0))
-    np.testing.assert_array_equal(capped.return_level(1e6), np.minimum(free.return_level(1e6), 1.0))
-
-
-def test_tied_values_are_spread_within_half_a_step() -> None:
-    values = np.random.default_rng(3).exponential(0.1, 400)
-    steps = np.round(values, 2)
-    fit = peaks_over_threshold(steps, k=50, upper=1.0)
-    assert fit.step == pytest.approx(0.01)
-    assert np.unique(fit.sample).size == 50
-    near = np.sort(fit.sample + fit.threshold) - np.sort(steps)[-50:]
-    assert np.abs(near).max() <= 0.01  # half a step, and half a step of the value next to it
-    shuffled = np.random.default_rng(4).permutation(steps)
-    again = peaks_over_threshold(np.stack([values, shuffled]), k=50, upper=1.0)
-    assert again.shape[1] == fit.shape  # by itself and in a batch, whatever the order
-    assert again.step[0] == 0
-    assert again.shape[0] == peaks_over_threshold(values, k=50).shape
-    assert peaks_over_threshold(steps, k=50, random_state=1).shape != fit.shape
-    over = peaks_over_threshold(steps, threshold=0.2)
-    assert over.k == (steps > 0.2).sum()
-    assert over.step == pytest.approx(0.01)
-    assert diagnose(fit, resamples=19).ties > 25  # what was seen, not what was fitted
-
-
 def test_bounds_of_the_support_must_hold_for_the_data() -> None:
     with pytest.raises(InputError, match="No observation may exceed upper, 1"):
         fit_gpd([0.2, 0.5, 1.2], upper=1.0)
-
-
-def test_return_levels_by_hand() -> None:
-    values = np.concatenate([np.zeros(900), np.linspace(1, 2, 100)])
-    fit = peaks_over_threshold(values, k=50)
-    m = np.array([100.0, 5000.0])
-    by_hand = fit.threshold + fit.scale / fit.shape * ((m * 50 / 1000) ** fit.shape - 1)
-    assert fit.return_level(m) == pytest.approx(by_hand, rel=1e-12)
-    location, scale, shape = fit.maximum(5000)
-    assert location == pytest.approx(by_hand[1])
-    assert scale == pytest.approx(fit.scale * 250**fit.shape)
-    assert shape == fit.shape
-    # the chance that 5,000 queries stay below x, from both laws
-    x = fit.quantile(0.99)
-    poisson = np.exp(-5000 * 50 / 1000 * (1 - fit.cdf(x)))
-    assert stats.genextreme.cdf(x, -shape, location, scale) == pytest.approx(poisson, rel=1e-9)
-
-
-def test_maxima_of_blocks_by_hand() -> None:
-    fit = fit_gev(gev_quantile((np.arange(200) + 0.5) / 200, 1.0, 2.0, 0.1))
-    level = fit.return_level(100)
-    assert fit.cdf(level) == pytest.approx(0.99)
-    location, scale, _ = fit.maximum(100)
-    assert stats.genextreme.cdf(6.0, -fit.shape, location, scale) == pytest.approx(
-        fit.cdf(6.0) ** 100, rel=1e-9
-    )
-    with pytest.raises(InputError, match="greater than 1"):
-        fit.return_level(1)
 
 
 def test_nested_laws() -> None:
@@ -264,11 +203,3 @@ def test_a_threshold_or_k_name_the_same_tail() -> None:
     by_threshold = peaks_over_threshold(x, threshold=by_k.threshold)
     assert by_threshold.k == 40
     assert by_threshold.shape == pytest.approx(by_k.shape, rel=1e-9)
-
-
-def test_shows_itself() -> None:
-    fit = fit_gpd(np.random.default_rng(21).exponential(size=50))
-    assert repr(fit).startswith("<TailFit gpd scale")
-    assert "scale" in fit._repr_html_()
-    assert repr(fit_gpd(np.ones(20))).startswith("<TailFit gpd, degenerate: all 20 values equal 1")
-    assert "batch" not in repr(fit_gpd(np.random.default_rng(0).exponential(size=(2, 30))))

@@ -1,4 +1,4 @@
-"""Samples that are no tail are named, not fitted."""
+"""Samples that are no tail are named, not fitted; values in steps are spread."""
 
 import numpy as np
 import pytest
@@ -75,3 +75,23 @@ def test_a_tail_that_begins_with_a_step_is_named_and_not_fitted() -> None:
     assert "35 of 50" in peaks_over_threshold(values, k=50, protocol="as_published").degenerate
     apart = np.concatenate([np.zeros(500), np.linspace(0.1, 0.8, 60)])
     assert not peaks_over_threshold(apart, k=50, upper=1.0).degenerate
+
+
+def test_tied_values_are_spread_within_half_a_step() -> None:
+    values = np.random.default_rng(3).exponential(0.1, 400)
+    steps = np.round(values, 2)
+    fit = peaks_over_threshold(steps, k=50, upper=1.0)
+    assert fit.step == pytest.approx(0.01)
+    assert np.unique(fit.sample).size == 50
+    near = np.sort(fit.sample + fit.threshold) - np.sort(steps)[-50:]
+    assert np.abs(near).max() <= 0.01  # half a step, and half a step of the value next to it
+    shuffled = np.random.default_rng(4).permutation(steps)
+    again = peaks_over_threshold(np.stack([values, shuffled]), k=50, upper=1.0)
+    assert again.shape[1] == fit.shape  # by itself and in a batch, whatever the order
+    assert again.step[0] == 0
+    assert again.shape[0] == peaks_over_threshold(values, k=50).shape
+    assert peaks_over_threshold(steps, k=50, random_state=1).shape != fit.shape
+    over = peaks_over_threshold(steps, threshold=0.2)
+    assert over.k == (steps > 0.2).sum()
+    assert over.step == pytest.approx(0.01)
+    assert diagnose(fit, resamples=19).ties > 25  # what was seen, not what was fitted
