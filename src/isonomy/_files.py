@@ -1,10 +1,12 @@
-"""Files in and out: CSV, Parquet and DuckDB are read by DuckDB, every file is written whole.
+"""Files in and out: CSV, Parquet, DuckDB and Excel are read by DuckDB, every file is written whole.
 
 One rule for every reader. A name that exists is that file, whatever characters it holds; another
 one with ``*``, ``?`` or ``[`` is a pattern. The first line of a CSV file names its columns; cells
 are separated by the comma, semicolon, tab or ``|``, whichever is most frequent in it. An empty cell is missing. In a
 column of numbers so are NA, N/A, NaN, null and None; among words they are words, so that a group
-coded ``NA`` is a group. Words such as yes and no, and dates, stay words.
+coded ``NA`` is a group. Words such as yes and no, and dates, stay words; so do, in a Parquet or
+DuckDB file, lists and other values with parts. Decimals are floats. A sheet of an Excel file is
+read by the same rule (extra ``excel``), each cell as it was stored.
 """
 
 import os
@@ -19,14 +21,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from isonomy._excel import ABSENT, read_sheets, sheet_table
 from isonomy._validate import check_columns, listed, unknown_name
 from isonomy.errors import InputError
 
 _PARQUET, _CSV = {".parquet", ".pq"}, {".csv", ".tsv", ".txt", ".data"}
 _DUCKDB, _PACKED = {".duckdb", ".ddb", ".db"}, {".gz", ".zst"}
-_ABSENT = "('na', 'n/a', 'nan', 'null', 'none', '')"
+_EXCEL = {".xlsx", ".xlsm"}
 _NUMBER = "try_cast(trim({0}) AS DOUBLE)"
 _SAMPLE = 20_000
+_AS_WORDS = (
+    *("DATE", "TIME", "INTERVAL", "UUID", "BLOB", "BIT", "STRUCT", "MAP", "UNION", "JSON"),
+    "VARIANT",
+)
 
 
 def sql_name(name: str) -> str:
@@ -47,8 +54,13 @@ def _kind(path: Path) -> str:
 
 def is_table_file(source: str | os.PathLike[str]) -> bool:
     """Return whether a path, or a text by its ending, is a file of rows."""
-    known = _PARQUET | _CSV | _DUCKDB | _PACKED
+    known = _PARQUET | _CSV | _DUCKDB | _PACKED | _EXCEL | {".xls", ".ods"}
     return isinstance(source, os.PathLike) or Path(source).suffix.lower() in known
+
+
+def is_workbook(source: str | os.PathLike[str]) -> bool:
+    """Return whether a file is an Excel workbook, by its ending."""
+    return Path(source).suffix.lower() in _EXCEL
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,7 @@ def open_table(
             # the progress bar goes to standard output, which belongs to the result
             connection.execute("SET enable_progress_bar = false")
             literal = sql_text(name if pattern else re.sub(r"([*?\[])", r"[\1]", name))
-            rows = _reader(connection, literal, name, kind, table)
+            rows = _plain_rows(connection, _reader(connection, literal, name, kind, table))
             yield TableFile(connection, rows, _types(connection, rows))
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
@@ -106,28 +118,35 @@ def _check_exists(path: Path) -> None:
 
 def _reader(connection: Any, literal: str, name: str, kind: str, table: str | None) -> str:
     if kind in _DUCKDB:
-        return _duckdb_table(connection, table, name)
+        tables = "SELECT table_name FROM information_schema.tables ORDER BY 1"
+        known = [row[0] for row in connection.execute(tables).fetchall()]
+        return sql_name(_one_of(known, table, name, "table"))
+    if kind in _EXCEL:
+        sheets = read_sheets(name)
+        title = _one_of(list(sheets), table, name, "sheet")
+        connection.register("sheet", sheet_table(sheets[title], title))
+        return "sheet"
     if table is not None:
-        raise InputError(f"--table is for DuckDB files; {name!r} is not one.")
+        raise InputError(f"--table is for DuckDB and Excel files; {name!r} is not one.")
     if kind in _PARQUET:
         return f"read_parquet({literal})"
     if kind in _CSV:
         return _csv_reader(connection, literal)
     raise InputError(
-        f"A file must end in .parquet, .csv, .tsv or .duckdb (.csv.gz too); got {name!r}."
+        f"A file must end in .parquet, .csv, .tsv, .xlsx or .duckdb (.csv.gz too); got {name!r}"
+        f"{': save it as .xlsx' if kind in {'.xls', '.ods'} else ''}."
     )
 
 
-def _duckdb_table(connection: Any, table: str | None, name: str) -> str:
-    tables = "SELECT table_name FROM information_schema.tables ORDER BY 1"
-    known = [row[0] for row in connection.execute(tables).fetchall()]
+def _one_of(known: Sequence[str], table: str | None, name: str, what: str) -> str:
+    """Return the table of a file that was named, or the only one."""
     if table is None and len(known) != 1:
         raise InputError(
-            f"A table of {name!r} must be named with --table; it holds {listed(known)}."
+            f"A {what} of {name!r} must be named with --table; it holds {listed(known)}."
         )
     if table is not None and table not in known:
-        raise unknown_name("table", table, known)
-    return sql_name(table or known[0])
+        raise unknown_name(what, table, known)
+    return table or known[0]
 
 
 def _csv_reader(connection: Any, literal: str) -> str:
@@ -156,13 +175,31 @@ def _csv_reader(connection: Any, literal: str) -> str:
         types = ", ".join(f"{sql_text(c)}: 'VARCHAR'" for c in words)
         call += f", types={{{types}}}"
     texts = [c for c, kind in kinds.items() if kind == "VARCHAR"]
-    number = f"bool_and({_NUMBER} IS NOT NULL OR coalesce(lower(trim({{0}})), '') IN {_ABSENT})"
+    number = f"bool_and({_NUMBER} IS NOT NULL OR coalesce(lower(trim({{0}})), '') IN {ABSENT})"
     maybe = _where(connection, f"(SELECT * FROM {call}) LIMIT {_SAMPLE})", texts, number)
     numbers = _where(connection, f"{call})", maybe, f"{number} AND bool_or(isfinite({_NUMBER}))")
     if not numbers:
         return f"{call})"
     casts = ", ".join(f"{_NUMBER} AS {{0}}".format(sql_name(c)) for c in numbers)
     return f"(SELECT * REPLACE ({casts}) FROM {call}))"
+
+
+def _plain_rows(connection: Any, rows: str) -> str:
+    """Write rows in which dates, lists and the like are words, and decimals floats.
+
+    Python, pandas and SQL have a type of their own for each of these, so that one value read in
+    two ways would not equal itself.
+    """
+    casts = {}
+    for name, kind in _types(connection, rows).items():
+        if kind.startswith("DECIMAL"):
+            casts[name] = "DOUBLE"
+        elif kind.startswith(_AS_WORDS) or kind.endswith("]"):
+            casts[name] = "VARCHAR"
+    if not casts:
+        return rows
+    written = ", ".join(f"CAST({sql_name(c)} AS {k}) AS {sql_name(c)}" for c, k in casts.items())
+    return f"(SELECT * REPLACE ({written}) FROM {rows})"
 
 
 def _types(connection: Any, reader: str) -> dict[str, str]:

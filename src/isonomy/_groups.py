@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._validate import MISSING, check_length
+from isonomy._bands import band_names, is_number, suggestion
+from isonomy._validate import MISSING, check_length, listed
 from isonomy.errors import InputError
 
 FEW = 256  # a span of whole numbers that is coded by a table
@@ -38,6 +39,8 @@ def sort_key(value: Any) -> Any:
         if band is not None and bool(band["under"]) != bool(band["rest"]):
             at = float(band["cut"]) - (1e-9 if band["under"] else 0.0)
         return (2, 0.0, "") if value == MISSING else (1, at, value)
+    if isinstance(value, int):
+        return (0, value, "")  # of any size: two that no float can tell apart have an order
     try:
         return (0, float(value), "")
     except (TypeError, ValueError):
@@ -113,8 +116,8 @@ def better_off(groups: pd.Series, favorable: pd.Series, *, fewest: int = 30) -> 
     known = pd.Series([not is_unknown(value) for value in rates.index], rates.index)
     for keep in (known & (rows >= fewest), known):
         if keep.any():
-            return rates[keep].idxmax()
-    return rates.idxmax()
+            return plain_value(rates[keep].idxmax())
+    return plain_value(rates.idxmax())
 
 
 def choose_privileged(attribute: str, groups: pd.Series, favorable: pd.Series) -> tuple[Any, str]:
@@ -122,9 +125,25 @@ def choose_privileged(attribute: str, groups: pd.Series, favorable: pd.Series) -
     best = better_off(groups, favorable)
     share = favorable[groups == best].mean()
     return best, (
-        f"No privileged group was named for {attribute}: {best!r}, the group with the highest "
+        f"No privileged group was named for {attribute}: {listed([best])}, the group with the highest "
         f"share of favorable labels ({share:.0%}), is compared with the others."
     )
+
+
+def bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "pd.Series[Any]":
+    """Cut a number such as age into groups; what is missing stays so.
+
+    Examples
+    --------
+    >>> bands(pd.Series([20, 30, 70]), [25, 60], "age").tolist()
+    ['under 25', '25 to 60', '60 and over']
+    """
+    if not is_number(values):
+        some = list(values.dropna().unique()[:3])
+        raise InputError(f"Only numbers can be cut into bins; {attribute!r} holds {listed(some)}.")
+    edges = sorted(cuts)
+    cut = pd.cut(values, [-np.inf, *edges, np.inf], right=False, labels=band_names(edges))
+    return cut.astype(object).where(values.notna(), None)
 
 
 def is_missing(value: Any) -> bool:
@@ -145,12 +164,33 @@ def factorize(values: Any) -> tuple[Codes, list[Any]]:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size:
         low, high = int(values.min()), int(values.max())
         if high - low < FEW:  # small whole numbers are their own codes: nothing to hash
-            shifted = values.astype(np.intp) - low
+            wide = values if values.dtype == np.uint64 else values.astype(np.intp)
+            shifted = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
             used = np.bincount(shifted, minlength=high - low + 1) > 0
             levels = [low + int(k) for k in np.flatnonzero(used)]
             return (shifted if used.all() else (np.cumsum(used) - 1)[shifted]), levels
-    codes, uniques = pd.factorize(values)
+    try:
+        codes, uniques = pd.factorize(values)
+    except TypeError as error:
+        raise InputError(
+            f"Labels and protected attributes must be one value per row, a number or a word; got "
+            f"values of type {str(error).rpartition(' ')[2]}."
+        ) from None
+    if uniques.dtype.kind in "mM":  # dates are words, as in files
+        uniques = pd.Index(uniques).astype(str)
     return codes, [plain_value(v) for v in uniques]
+
+
+def is_one_of(values: Any, chosen: Sequence[Any]) -> NDArray[np.bool_]:
+    """Return which rows of a column hold one of the chosen values, of whatever types.
+
+    Examples
+    --------
+    >>> is_one_of(np.array([1, "1", "good"], dtype=object), (1, "good")).tolist()
+    [True, False, True]
+    """
+    codes, found = factorize(values)
+    return np.array([*(value in chosen for value in found), False])[codes]
 
 
 def sorted_values(values: Any) -> tuple[Any, ...]:
@@ -162,7 +202,7 @@ def as_column(values: Any, name: str) -> Any:
     """Make a one-dimensional column of whatever was given; a pandas Series stays one."""
     if isinstance(values, pd.Series):
         return values
-    if hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
+    if hasattr(values, "to_numpy") and not hasattr(values, "__array__"):
         values = values.to_numpy()
     array = np.asarray(values)
     if array.dtype.kind in "US":
@@ -225,7 +265,8 @@ def joint_codes(
             codes = np.where(codes < 0, len(values), codes)
             values = [*values, MISSING]
         if most is not None and len(values) > most:
-            raise InputError(too_many(name, len(values), most))
+            hint = suggestion(name, values, np.bincount(codes, minlength=len(values)))
+            raise InputError(too_many(name, len(values), most, hint))
         size *= len(values)
         if size > MOST_GROUPS:
             raise InputError(too_many(" & ".join(map(str, columns)), size, MOST_GROUPS))
@@ -268,9 +309,9 @@ def group_index(sensitive_features: Any, groups: Sequence[Group], rows: int) -> 
     return index
 
 
-def too_many(name: Any, values: int, most: int = MOST_VALUES) -> str:
+def too_many(name: Any, values: int, most: int = MOST_VALUES, hint: str = "") -> str:
     """Return the message for a column that looks like an identifier, not a protected attribute."""
+    how = f"cut it into bands ({hint})" if hint else "merge its values first"
     return (
-        f"A protected attribute must have at most {most:,} values; {name!r} has {values:,}: "
-        f"group it first (on the command line --bins {name}=25,40,60)."
+        f"A protected attribute must have at most {most:,} values; {name!r} has {values:,}: {how}."
     )

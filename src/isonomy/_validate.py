@@ -68,6 +68,17 @@ def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
         raise InputError(f"Each column may play one part; {listed(sorted(doubled))} plays several.")
 
 
+def check_names(names: Iterable[Any], *, what: str) -> None:
+    """Raise where two columns of a table bear one name: which is meant cannot be known."""
+    names = list(names)
+    if len(set(names)) < len(names):
+        doubled = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        raise InputError(
+            f"Each column of {what} must have a name of its own; {listed(doubled)} occurs more "
+            f"than once: rename or drop one."
+        )
+
+
 def check_length(name: str, length: int, other: str, expected: int) -> None:
     """Raise unless two things have the same number of rows."""
     if length != expected:
@@ -95,7 +106,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a float vector; raise unless all are finite numbers."""
     try:
         values = np.asarray(score, dtype=np.float64).ravel()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"Scores must be numbers; got {error}.") from None
     if not np.isfinite(values).all():
         raise InputError("Scores must be finite numbers; some are NaN or infinite.")
@@ -106,7 +117,7 @@ def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[n
     """Return weights as a float vector; raise unless all are finite and none is negative."""
     try:
         values = np.asarray(weight, dtype=np.float64).ravel()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be numbers; got {error}.") from None
     bad = ~np.isfinite(values)
     if bad.any():
@@ -122,6 +133,29 @@ def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[n
     return values
 
 
+def check_seed(random_state: Any) -> None:
+    """Raise where a seed is a number or a text that no generator of random numbers takes."""
+    if isinstance(random_state, str | float) or (
+        isinstance(random_state, int | np.integer) and random_state < 0
+    ):
+        raise InputError(
+            f"random_state must be a whole number of 0 or more, a generator or None; got "
+            f"{random_state!r}."
+        )
+
+
+def make_rng(random_state: Any) -> np.random.Generator:
+    """Return the generator of random numbers for a seed.
+
+    Examples
+    --------
+    >>> int(make_rng(0).integers(100))
+    85
+    """
+    check_seed(random_state)
+    return np.random.default_rng(random_state)
+
+
 def match_values(wanted: Any, known: Sequence[Any], *, what: str) -> tuple[Any, ...]:
     """Find the values a user named (one or several) among those that occur.
 
@@ -131,7 +165,8 @@ def match_values(wanted: Any, known: Sequence[Any], *, what: str) -> tuple[Any, 
     result: list[Any] = []
     for value in wanted if several else [wanted]:
         hits = [k for k in known if k is value or (type(k) is type(value) and k == value)]
-        hits = hits or [k for k in known if _same(k, value)]
+        hits = hits or [k for k in known if str(k) == str(value)]
+        hits = hits or [k for k in known if _same_number(k, value)]
         if not hits:
             raise unknown_name(what, value, known)
         result.extend(h for h in hits if h not in result)
@@ -140,13 +175,11 @@ def match_values(wanted: Any, known: Sequence[Any], *, what: str) -> tuple[Any, 
     return tuple(result)
 
 
-def _same(known: Any, wanted: Any) -> bool:
-    """Compare across the types a file, a frame and a command line may give one value."""
-    if str(known) == str(wanted):
-        return True
+def _same_number(known: Any, wanted: Any) -> bool:
+    """Compare across the types a file, a frame and a command line may give one number."""
     try:
         return float(known) == float(wanted)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
@@ -164,7 +197,7 @@ def resolve_favorable(classes: Sequence[Any], favorable: Any = None) -> tuple[An
         return named
     try:
         plain = {float(c) for c in classes}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         plain = set()
     if plain in ({0.0, 1.0}, {-1.0, 1.0}):
         return tuple(c for c in classes if float(c) == 1.0)

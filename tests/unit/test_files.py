@@ -1,8 +1,11 @@
 """One rule for reading files, and files that are written whole."""
 
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -109,3 +112,56 @@ def test_no_progress_bar_on_standard_output(tmp_path: Path, ending: str) -> None
     with open_table(path) as file:
         shown = file.execute("SELECT current_setting('enable_progress_bar')").fetchone()
     assert shown == (False,)
+
+
+def sheet(path: Path, **columns: list[Any]) -> Path:
+    pd.DataFrame(columns).to_excel(path, index=False)
+    return path
+
+
+def test_cells_of_an_excel_file_are_what_they_were_stored_as(tmp_path: Path) -> None:
+    frame = read_table(
+        sheet(
+            tmp_path / "odd.xlsx",
+            whole=[1, 2, 3],
+            hole=[1, None, 3],
+            truth=[True, False, True],
+            word=["x", None, "NA"],
+            number=[1.5, "NA", "2"],
+            code=["01", "02", "03"],
+            mixed=[1, "a", 2],
+            day=[datetime(2024, 5, 31)] * 3,  # noqa: DTZ001 - Excel knows no time zones
+        )
+    )
+    assert frame["whole"].tolist() == [1, 2, 3]
+    assert frame["hole"].isna().tolist() == [False, True, False]
+    assert frame["truth"].dtype == bool
+    assert frame["word"].dropna().tolist() == ["x", "NA"]
+    assert frame["number"].dropna().tolist() == [1.5, 2.0]
+    assert frame["code"].tolist() == ["01", "02", "03"]
+    assert frame["mixed"].tolist() == ["1", "a", "2"]
+    assert frame["day"].tolist() == ["2024-05-31"] * 3
+
+
+def test_excel_files_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    empty, title, doubled, fake, old = (
+        tmp_path / name
+        for name in ("empty.xlsx", "title.xlsx", "doubled.xlsx", "fake.xlsx", "old.xls")
+    )
+    book.save(empty)
+    book.active["A1"], book.active["A3"], book.active["B3"] = "Report", "sex", "age"
+    book.save(title)
+    book.active["B1"] = "Report"
+    book.save(doubled)
+    fake.write_text("a,b\n1,2\n")
+    old.write_bytes(b"\xd0\xcf")
+    for path, words in (
+        (empty, "must hold rows"),
+        (title, "must name its columns; column 2 has no name"),
+        (doubled, "'Report' comes twice"),
+        (fake, "cannot be read as an Excel file"),
+        (old, "save it as .xlsx"),
+    ):
+        with pytest.raises(InputError, match=words):
+            read_table(path)

@@ -21,6 +21,7 @@ from isonomy.data import (  # noqa: F401 - each registers itself
 )
 from isonomy.data.catalog import DATASETS, dataset_from, load
 from isonomy.data.dataset import Dataset, DatasetInfo
+from isonomy.data.own import own_dataset
 from isonomy.data.prepare import Encoded, encode, prepare, rows_of
 from isonomy.data.prepared import Part, Prepared
 from isonomy.data.splits import Split, make_split, make_splits
@@ -41,6 +42,7 @@ __all__ = [
     "make_biased",
     "make_split",
     "make_splits",
+    "own_dataset",
     "prepare",
     "rows_of",
 ]

@@ -219,15 +219,16 @@ def load(name: str, **options: Any) -> Dataset:
 
 
 def dataset_from(source: str | Path, **options: Any) -> Dataset:
-    """Load a dataset by name, or make one of a CSV, Parquet or DuckDB file.
+    """Load a dataset by name, or make one of a CSV, Parquet, Excel or DuckDB file.
 
     Parameters
     ----------
     source : str or path
-        A name that ``isonomy data list`` shows, or a file ending in ``.csv``, ``.parquet`` or
-        ``.duckdb``.
+        A name that ``isonomy data list`` shows, or a file ending in ``.csv``, ``.parquet``,
+        ``.xlsx`` or ``.duckdb``.
     **options
-        For a name, those of ``load``; for a file, those of ``Dataset.from_frame``.
+        For a name, those of ``load``; for a file, those of ``Dataset.from_frame``, and ``table``
+        (of a DuckDB file; the sheet of an Excel file).
 
     Returns
     -------
@@ -236,7 +237,7 @@ def dataset_from(source: str | Path, **options: Any) -> Dataset:
     if not is_table_file(source):
         return load(str(source), **options)
     options.setdefault("name", Path(source).stem)
-    return Dataset.from_frame(read_table(source), **options)
+    return Dataset.from_frame(read_table(source, table=options.pop("table", None)), **options)
 
 
 def as_categories(table: pd.DataFrame, columns: Iterable[str] | None = None) -> pd.DataFrame:

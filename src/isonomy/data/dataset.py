@@ -22,6 +22,7 @@ from isonomy._validate import (
     resolve_favorable,
     unknown_name,
 )
+from isonomy.data.label import read_label, source_of_label
 from isonomy.errors import InputError
 
 
@@ -345,7 +346,8 @@ class Dataset:
         df : pandas.DataFrame
             The table, one row per person or case; a polars or Arrow table is copied into one.
         label : str
-            The column to predict.
+            The column to predict, or a number cut in two: ``"income>50000"`` is 1 above and 0
+            elsewhere, and ``income`` goes to ``aside``.
         sensitive_features : str or sequence of str
             The columns that hold protected attributes; they stay in ``X``.
         favorable : value or collection of values, optional
@@ -371,11 +373,16 @@ class Dataset:
             if isinstance(sensitive_features, str)
             else list(sensitive_features)
         )
-        for column in [label, *attributes, *([weight] if weight else []), *drop]:
+        for column in [*attributes, *([weight] if weight else []), *drop]:
             if column not in df.columns:
                 raise unknown_name("column", column, list(df.columns))
-        if label in attributes:
-            raise InputError(f"The label must not be a protected attribute; got {label!r} as both.")
+        outcome = source_of_label(label, list(df.columns))
+        if outcome in attributes:
+            raise InputError(
+                f"The label must not be a protected attribute; got {outcome!r} as both."
+            )
+        y = read_label(df, label, favorable)
+        aside = list(dict.fromkeys([*drop, *([outcome] if outcome != label else [])]))
         if privileged is None:
             privileged = {}
         elif not isinstance(privileged, Mapping):
@@ -386,16 +393,16 @@ class Dataset:
                     f"privileged={{{attributes[0]!r}: ...}}."
                 )
             privileged = {attributes[0]: privileged}
-        features = df.drop(columns=[label, *([weight] if weight else []), *drop])
+        features = df.drop(columns=[outcome, *([weight] if weight else []), *drop])
         return cls(
             name=name,
             X=features,
-            y=df[label],
+            y=y,
             favorable=favorable,
             sensitive=df[attributes],
             privileged=privileged,
             weight=None if weight is None else df[weight].to_numpy(),
-            aside=df[list(drop)] if drop else None,
+            aside=df[aside] if aside else None,
             info=info or DatasetInfo(title=f"{name}: {len(df):,} rows"),
         )
 

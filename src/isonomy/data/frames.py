@@ -41,12 +41,20 @@ def features_of(dataset: Dataset) -> pd.DataFrame:
     attributes = [a for a in dataset.attributes if a in dataset.privileged]
     replaced = {*attributes, *(c for a in attributes for c in dataset.sources_of(a))}
     rest = [c for c in dataset.X.columns if c not in replaced]
-    frame = pd.concat([coded(dataset, attributes), columns_of(dataset, rest)], axis=1)
-    for column in rest:
-        kind = frame[column].dtype
-        if pd.api.types.is_bool_dtype(kind) or not pd.api.types.is_numeric_dtype(kind):
-            frame[column] = frame[column].astype("category")
-    return frame
+    return pd.concat(
+        [coded(dataset, attributes), with_categories(columns_of(dataset, rest))], axis=1
+    )
+
+
+def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
+    """Mark truth values and what is no number as categories."""
+    kinds = frame.dtypes.items()
+    words = [
+        c
+        for c, kind in kinds
+        if pd.api.types.is_bool_dtype(kind) or not pd.api.types.is_numeric_dtype(kind)
+    ]
+    return frame.astype(dict.fromkeys(words, "category"))
 
 
 def one_hot(frame: pd.DataFrame) -> tuple[Floats, tuple[str, ...]]:

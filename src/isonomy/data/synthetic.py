@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._validate import make_rng
 from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
@@ -160,7 +161,7 @@ def make_biased(
     if n < 2:
         raise InputError(f"n must be at least 2; got {n}.")
     truth = BiasedTruth(**law) if truth is None else truth
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     privileged = rng.random(n) < truth.privileged_share
     privileged[:2] = (True, False)  # both groups exist in the smallest sample
     exposure = truth.quantile(rng.random(n))

@@ -5,7 +5,7 @@ from isonomy.metrics.counts import Counts
 from isonomy.metrics.gaps import COMPARISONS
 from isonomy.metrics.individual import Neighbours, neighbours
 from isonomy.metrics.joint import JointCounts
-from isonomy.metrics.metric import METRICS, Metric, add_metric, get_metric
+from isonomy.metrics.metric import METRICS, Metric, add_metric, bias_of, gap_of, get_metric
 from isonomy.metrics.performance import ZERO_DIVISION_METRICS
 from isonomy.metrics.rates import RATES, Rate
 from isonomy.metrics.scores import ScoreTable
@@ -22,6 +22,8 @@ __all__ = [
     "ScoreTable",
     "ZERO_DIVISION_METRICS",
     "add_metric",
+    "bias_of",
+    "gap_of",
     "gaps",
     "get_metric",
     "individual",

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from isonomy._validate import (
     as_names,
     check_same_order,
     listed,
+    make_rng,
     match_values,
     resolve_favorable,
 )
@@ -264,11 +266,24 @@ class Counts(CellTensor):
         return np.array([c in self.favorable for c in self.classes])
 
     def labels(self) -> tuple[str, ...]:
-        """One readable name per group."""
-        return tuple(" & ".join(str(v) for v in group) for group in self.groups)
+        """One readable name per group; no two are alike, though values such as 1 and "1" are."""
+        for write in (str, repr):
+            names = tuple(" & ".join(map(write, group)) for group in self.groups)
+            if len(set(names)) == len(names):
+                break
+        return names
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Which groups are known in every attribute: neither missing nor said to be unknown."""
+        return np.array([not is_unknown_group(g) for g in self.groups])
 
     def is_privileged(self) -> NDArray[np.bool_] | None:
         """Which groups are privileged in every attribute, or None where not all are declared."""
+        return self._privileged_mask
+
+    @cached_property
+    def _privileged_mask(self) -> NDArray[np.bool_] | None:
         if any(a not in self.privileged for a in self.attributes):
             return None
         return np.array(
@@ -320,7 +335,7 @@ class Counts(CellTensor):
                 f"The privileged group of {listed(undeclared)} must be declared for a signed "
                 f"comparison: pass privileged={{{undeclared[0]!r}: ...}}, or compare='max_min'."
             )
-        known = mask | np.array([not is_unknown_group(g) for g in self.groups])
+        known = mask | self.known
         if not (mask & known).any() or not (~mask & known).any():
             which = (
                 "privileged in all of" if not mask.any() else "known to be unprivileged in any of"
@@ -402,7 +417,7 @@ class Counts(CellTensor):
         random_state : int, Generator or None
             Seed.
         """
-        rng = np.random.default_rng(random_state)
+        rng = make_rng(random_state)
         cells = self.n.reshape(*self.shape, -1)
         total = cells.sum(axis=-1)
         if (total <= 0).any():

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from isonomy._arrays import Floats
-from isonomy._groups import is_unknown_group
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.individual import benefits, generalized_entropy
@@ -25,7 +24,7 @@ def default_comparison(counts: Counts) -> Comparison:
     mask = counts.is_privileged()
     if mask is None or not mask.any():
         return "max_min"
-    known = np.array([not is_unknown_group(g) for g in counts.groups])
+    known = counts.known
     return "privileged" if (~mask & known).any() else "max_min"
 
 
@@ -36,7 +35,7 @@ def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Compar
     """
     chosen = default_comparison(counts) if compare is None else compare
     if chosen == "max_min":
-        known = np.array([not is_unknown_group(g) for g in counts.groups])
+        known = counts.known
         if known.all() or known.sum() < 2:
             return counts, "max_min"
         groups = tuple(g for g, k in zip(counts.groups, known, strict=True) if k)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +53,9 @@ def _flip_rate(y_pred: ArrayLike, y_pred_flipped: ArrayLike) -> float:
 
 
 # ---------------------------------------------------------------------- neighbours
+
+WIDE = 8
+"""How many times as many rows as asked for a shortlist may hold before it is made more exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,14 +184,25 @@ def _distinct(data: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]
 
 def _shortlist(data: Floats, k: int, chunk_bytes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pair each row with every row that may be among its k nearest."""
-    single = (data - data.mean(axis=0)).astype(np.float32)
-    half = (0.5 * np.einsum("ij,ij->i", single, single, dtype=np.float64)).astype(np.float32)
+    short = _pairs(data, k, chunk_bytes, np.float32, most=WIDE * k)
+    # one column that outweighs the others leaves single precision too little of them
+    exact = _pairs(data, k, chunk_bytes, np.float64) if short is None else short
+    assert exact is not None
+    return exact
+
+
+def _pairs(
+    data: Floats, k: int, chunk_bytes: int, kind: type[np.floating[Any]], most: float = np.inf
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return the pairs by products of one precision; None where rows have more than ``most``."""
+    single = (data - data.mean(axis=0)).astype(kind)
+    half = (0.5 * np.einsum("ij,ij->i", single, single, dtype=np.float64)).astype(kind)
     # rounding of a product of d terms, of the norms and of their sum, generously
-    slack = np.float32(8.0 * np.finfo(np.float32).eps * (data.shape[1] ** 0.5 + 4.0))
+    slack = kind(8.0 * np.finfo(kind).eps * (data.shape[1] ** 0.5 + 4.0))
     size = data.shape[0]
-    step = max(1, chunk_bytes // (4 * size))
+    step = max(1, chunk_bytes // (np.dtype(kind).itemsize * size))
     # half the squared distance, less the row's own half norm, as one product: -x.x' + |x'|²/2
-    left = np.column_stack([-single, np.ones(size, dtype=np.float32)])
+    left = np.column_stack([-single, np.ones(size, dtype=kind)])
     right = np.column_stack([single, half]).T
     rows, others = [], []
     for start in range(0, size, step):
@@ -197,6 +212,8 @@ def _shortlist(data: Floats, k: int, chunk_bytes: int) -> tuple[NDArray[np.intp]
         limit = np.partition(distance, kth, axis=1)[:, kth]
         limit += slack * (half[block] + half.max())
         row, other = np.divmod(np.flatnonzero(distance <= limit[:, None]), size)
+        if row.size > most * (block.stop - block.start):
+            return None
         rows.append(row + block.start)
         others.append(other)
     return np.concatenate(rows), np.concatenate(others)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
 from isonomy._groups import attribute_columns, sort_key
-from isonomy._validate import MISSING, listed
+from isonomy._validate import MISSING, listed, make_rng
 from isonomy.errors import InputError
 from isonomy.metrics.counts import CellTensor, Counts
 
@@ -184,7 +184,7 @@ class JointCounts(CellTensor):
 
         Rows are drawn as :meth:`isonomy.Counts.resample` does, both predictions of a row together.
         """
-        rng = np.random.default_rng(random_state)
+        rng = make_rng(random_state)
         flat = self.n.shape[:-2]
 
         chosen = rng.integers(0, self.shape[0], size=(n, self.shape[0])) if self.shape else None

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from isonomy._arrays import Floats
 from isonomy._names import base_name, format_name, parse_name
 from isonomy._registry import Registry
 from isonomy._validate import unknown_name
-from isonomy.errors import InputError, UndefinedMetricWarning
+from isonomy.errors import InputError, NotApplicable, UndefinedMetricWarning
 
 Kind = Literal["performance", "group", "individual"]
 Needs = Literal["counts", "scores", "neighbours", "pairs"]
@@ -177,3 +179,35 @@ def get_metric(name: str | Metric) -> Metric:
         return name
     base, parameters = parse_name(name)
     return METRICS[base].variant(**parameters) if parameters else METRICS[base]
+
+
+def bias_of(metric: str | Metric, value: ArrayLike) -> Floats:
+    """Turn a fairness metric into a bias: its distance from the ideal, never negative.
+
+    Examples
+    --------
+    >>> float(bias_of("spd", -0.25)), float(bias_of("disparate_impact", 0.75))
+    (0.25, 0.25)
+    """
+    return np.asarray(np.abs(gap_of(metric, value)))
+
+
+def gap_of(metric: str | Metric, value: ArrayLike) -> Floats:
+    """Turn a fairness metric into its distance from the ideal, with its sign.
+
+    Examples
+    --------
+    >>> float(gap_of("spd", -0.25)), float(gap_of("disparate_impact", 0.75))
+    (-0.25, -0.25)
+    """
+    return np.asarray(np.asarray(value, dtype=np.float64) - ideal_of(get_metric(metric)))
+
+
+def ideal_of(metric: Metric) -> float:
+    """Return the ideal of a fairness metric; a metric without a finite one is refused."""
+    if metric.ideal is None or not np.isfinite(metric.ideal):
+        raise NotApplicable(
+            f"{metric.name} has no finite ideal value, so there is no bias to reduce; "
+            "choose a metric whose goal is zero or one."
+        )
+    return float(metric.ideal)

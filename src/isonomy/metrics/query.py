@@ -5,9 +5,9 @@ The rows never enter Python; one GROUP BY gives the cells.
 
 import os
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
+from isonomy._bands import band_names
 from isonomy._files import TableFile, open_table, sql_name
 from isonomy._validate import check_columns, listed
 from isonomy.errors import InputError
@@ -28,13 +28,12 @@ def banded(name: str, bins: Bins | None = None) -> str:
     cuts = sorted((bins or {}).get(name, ()))
     if not cuts:
         return column
-    low = [f"{cut:g}" for cut in cuts]
-    bands = [f"under {low[0]}"] + [f"{a} to {b}" for a, b in pairwise(low)]
+    *bands, last = band_names(cuts)
     cases = " ".join(
         f"WHEN {column} < {cut!r} THEN '{band}'" for cut, band in zip(cuts, bands, strict=True)
     )
     unknown = f"{column} IS NULL OR {column} - {column} <> 0"
-    return f"CASE WHEN {unknown} THEN NULL {cases} ELSE '{low[-1]} and over' END"
+    return f"CASE WHEN {unknown} THEN NULL {cases} ELSE '{last}' END"
 
 
 def group_query(
@@ -141,6 +140,7 @@ def read_counts(
                 "A file of counts must have at least one protected attribute; it has none."
             )
         check_columns(names, known)
+        _check_numbers(file, sums, "added up as counts")
         keys = ", ".join(sql_name(c) for c in (*names, "y_true", "y_pred"))
         totals = ", ".join(f"SUM({c}) AS {c}" for c in sums)
         rows = file.execute(f"SELECT {keys}, {totals} FROM {file.rows} GROUP BY {keys}").fetchall()

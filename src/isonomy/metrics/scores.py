@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
 from isonomy._files import open_table, sql_name
-from isonomy._groups import is_missing, sort_key
+from isonomy._groups import as_column, is_missing, is_one_of, sorted_values
 from isonomy._validate import (
     MISSING,
     check_columns,
     check_length,
     check_score,
     check_weight,
+    make_rng,
     resolve_favorable,
 )
 from isonomy.errors import InputError
@@ -42,18 +43,16 @@ from isonomy.stats import logistic_calibration, spiegelhalter_z
 def _prepare(
     y_true: ArrayLike, score: ArrayLike, favorable: Any, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    labels = np.asarray(y_true)
+    labels = as_column(y_true, "y_true")
     values = check_score(score)
     check_length("score", values.size, "y_true", labels.size)
-    classes = sorted(
-        {v.item() if hasattr(v, "item") else v for v in np.unique(labels)}, key=sort_key
-    )
+    classes = sorted_values(labels)
     if len(classes) < 2 and favorable is None:
         favorable = 1
     named = resolve_favorable(classes, favorable) if len(classes) > 1 else (favorable,)
     weight = np.ones(values.size) if sample_weight is None else check_weight(sample_weight)
     check_length("sample_weight", weight.size, "y_true", labels.size)
-    return np.isin(labels, list(named)), values, weight
+    return is_one_of(labels, named), values, weight
 
 
 def _measure(
@@ -264,7 +263,7 @@ class ScoreTable:
 
     def resample(self, n: int, *, random_state: int | np.random.Generator | None = 0) -> Self:
         """Draw bootstrap resamples of the rows; a cell keeps its mean weight and mean score."""
-        rng = np.random.default_rng(random_state)
+        rng = make_rng(random_state)
         cells = self.n.ravel()
         rows = rng.multinomial(int(cells.sum()), cells / cells.sum(), size=n)
         drawn = rows.astype(np.float64).reshape(n, *self.n.shape)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
+from isonomy._bands import suggestion
 from isonomy._groups import (
     MOST_VALUES,
     as_column,
@@ -24,6 +25,9 @@ from isonomy._groups import (
 )
 from isonomy._validate import MISSING, check_columns, check_length, check_weight, listed
 from isonomy.errors import InputError
+
+MOST_ROWS = 2**53
+"""More rows than a float can count."""
 
 _W, _W2, _ABSENT = "__weight", "__weight_squared", "__weight_absent"
 
@@ -164,7 +168,8 @@ def from_rows(
     for k_th, name in enumerate(attributes):
         size = len({g[k_th] for g in groups})
         if size > MOST_VALUES:
-            raise InputError(too_many(name, size))
+            hint = suggestion(name, [r[k_th] for r in table], [r[k + 2] for r in table])
+            raise InputError(too_many(name, size, hint=hint))
     if declared is None:
         _several_groups(attributes, groups)
     group_at = {g: i for i, g in enumerate(groups)}
@@ -178,6 +183,13 @@ def from_rows(
         cells[(slice(None), *at)] += [float(v) for v in sums]
     if not np.isfinite(cells).all() or (cells < 0).any():
         raise InputError("Counts and weights must be finite and not negative; some are not.")
+    part = cells[0] % 1 > 0
+    if part.any() or cells[0].sum() > MOST_ROWS:
+        strange = cells[0][part][0] if part.any() else cells[0].sum()
+        raise InputError(
+            f"Counts must be whole numbers, {MOST_ROWS:,} at most in all; got {strange:,g}: "
+            f"sums of weights go into w, those of their squares into w2."
+        )
     return Cells(
         n=cells[0],
         w=cells[1] if weighted else None,

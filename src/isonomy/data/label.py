@@ -1,0 +1,70 @@
+"""The label of a table: one of its columns, or a number cut in two."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from isonomy._bands import MANY, is_number
+from isonomy._validate import listed, unknown_name
+from isonomy.errors import InputError
+
+_CUT = re.compile(r"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<number>[^<>=]+)")
+_SIGNS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
+
+
+def read_label(table: pd.DataFrame, label: str, favorable: Any = None) -> "pd.Series[Any]":
+    """Return the label: a column, or 1 and 0 for ``income>50000``; missing stays missing.
+
+    Raises for a measurement that was neither cut nor given favorable values, with a cut to use.
+
+    Examples
+    --------
+    >>> read_label(pd.DataFrame({"income": [20, 60]}), "income>50").tolist()
+    [0, 1]
+    """
+    column = source_of_label(label, list(table.columns))
+    values = table[column]
+    if column != label:
+        match = _CUT.fullmatch(label.strip())
+        assert match is not None
+        if not is_number(values):
+            words = listed(values.dropna().unique()[:3])
+            raise InputError(f"Only a number can be cut into a label; {column!r} holds {words}.")
+        numbers = values.to_numpy(dtype=float, na_value=np.nan)
+        made = _SIGNS[match["sign"]](numbers, float(match["number"])).astype(int)
+        kept = pd.Series(made, values.index, name=label)
+        return kept.where(values.notna()) if values.isna().any() else kept
+    if favorable is None and is_number(values) and values.nunique() > MANY:
+        example = f"{column}>{np.nanmedian(values.to_numpy(dtype=float)):.3g}"
+        raise InputError(
+            f"A label must have few classes; {column!r} holds {values.nunique():,} numbers: cut "
+            f"it in two, label={example!r} (on the command line --label '{example}')."
+        )
+    return values
+
+
+def source_of_label(label: str, columns: Sequence[Any]) -> str:
+    """Return the column that a label is, or is cut from.
+
+    Examples
+    --------
+    >>> source_of_label("income >= 50e3", ["income", "age"])
+    'income'
+    """
+    if label in columns:
+        return label
+    match = _CUT.fullmatch(label.strip())
+    if match is None:
+        raise unknown_name("column", label, columns)
+    if match["column"] not in columns:
+        raise unknown_name("column", match["column"], columns)
+    try:
+        float(match["number"])
+    except ValueError:
+        raise InputError(
+            f"A label must be a column or COLUMN>NUMBER (also >=, < and <=); got {label!r}."
+        ) from None
+    return match["column"]

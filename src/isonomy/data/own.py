@@ -1,0 +1,106 @@
+"""A table of the user's own: read, cut into bands, and checked before anything learns from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from isonomy._bands import too_many_numbers
+from isonomy._files import read_table
+from isonomy._groups import bands, choose_privileged, sorted_values
+from isonomy._tables import as_pandas
+from isonomy._validate import listed, unknown_name
+from isonomy.data.dataset import Dataset
+from isonomy.data.leaks import leak_notes, proxy_notes
+from isonomy.errors import InputError
+
+
+def own_dataset(
+    data: Any,
+    *,
+    label: str | None,
+    sensitive_features: Sequence[str],
+    favorable: Any = None,
+    privileged: Mapping[str, Any] | None = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    drop: Sequence[str] = (),
+    table: str | None = None,
+) -> tuple[Dataset, list[str]]:
+    """Make a dataset to learn from of a file or frame, and say what a reader must know of it.
+
+    Parameters
+    ----------
+    data : str, path or frame
+        A file of rows, or a table held in memory.
+    label : str
+        The column to predict, or a number cut in two, ``"income>50000"``.
+    sensitive_features : sequence of str
+        The protected columns; each must hold two groups or more.
+    favorable, drop
+        As in :meth:`Dataset.from_frame`.
+    privileged : mapping of attribute to values, optional
+        Where an attribute is left out, the group with the highest share of favorable labels.
+    bins : mapping of attribute to cut points, optional
+        Cuts a number such as age into bands, which take its place.
+    table : str, optional
+        Table of a DuckDB file, sheet of an Excel file.
+
+    Returns
+    -------
+    dataset : Dataset
+    notes : list of str
+        The privileged groups that were chosen, columns that give the label away, and proxies.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"black": [0, 1, 0, 1] * 20, "wage": range(80)})
+    >>> made, notes = own_dataset(people, label="wage>30", sensitive_features=["black"])
+    >>> made.privileged, made.y01.sum()
+    ({'black': (1,)}, np.int64(49))
+    >>> notes[0]
+    'No privileged group was named for black: 1, the group with the highest share of favorable
+    labels (62%), is compared with the others.'
+    """
+    attributes = list(sensitive_features)
+    if label is None:
+        raise InputError("The column to predict must be named: label= (--label).")
+    named, cuts = dict(privileged or {}), bins or {}
+    for attribute in (*cuts, *named):
+        if attribute not in attributes:
+            raise unknown_name("protected attribute", attribute, attributes)
+    is_file = isinstance(data, str | Path)
+    rows = read_table(data, table=table) if is_file else as_pandas(data)
+    for attribute in (*attributes, *drop):
+        if attribute not in rows.columns:
+            raise unknown_name("column", attribute, list(rows.columns))
+    rows = rows.assign(**{a: bands(rows[a], edges, a) for a, edges in cuts.items()})
+    for attribute in attributes:
+        groups = sorted_values(rows[attribute])
+        if len(groups) < 2:
+            raise InputError(
+                f"A protected attribute must have two groups or more to compare; {attribute!r} "
+                f"holds only {listed(groups)}."
+            )
+        counts = rows[attribute].value_counts()
+        if many := too_many_numbers(attribute, counts.index.tolist(), counts.tolist()):
+            raise InputError(f"A protected attribute must have few groups; {many}")
+    made = Dataset.from_frame(
+        rows,
+        label=label,
+        sensitive_features=attributes,
+        favorable=favorable or None,
+        privileged=named,
+        drop=drop,
+        name=Path(data).stem if is_file else "data",
+    )
+    notes = []
+    chosen = dict(made.privileged)
+    good = made.y.isin(made.favorable)
+    for attribute in attributes:
+        if attribute not in chosen:
+            best, note = choose_privileged(attribute, made.sensitive[attribute], good)
+            chosen[attribute] = (best,)
+            notes.append(note)
+    made = replace(made, privileged=chosen)
+    return made, [*notes, *leak_notes(made), *proxy_notes(made.X, attributes)]

@@ -1,0 +1,56 @@
+"""A table of the user's own, as benchmark, tradeoff and tune read it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isonomy.data import own_dataset
+from isonomy.errors import InputError
+
+RNG = np.random.default_rng(5)
+PEOPLE = pd.DataFrame(
+    {
+        "black": np.arange(400) % 2,
+        "age": RNG.integers(18, 90, 400),
+        "skill": RNG.normal(size=400),
+        "hired": (RNG.uniform(size=400) < 0.3 + 0.2 * (np.arange(400) % 2)).astype(int),
+    }
+)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(int, "1"), (bool, "True"), (float, "1.0")])
+def test_codes_are_named_plainly(kind: Any, name: str) -> None:
+    table = PEOPLE.astype({"black": kind})
+    made, notes = own_dataset(table, label="hired", sensitive_features=["black"])
+    assert notes[0].startswith(f"No privileged group was named for black: {name}, the group")
+    assert [type(v) for v in made.privileged["black"]] == [kind]
+    named, _ = own_dataset(
+        table, label="hired", sensitive_features=["black"], privileged={"black": np.int64(0)}
+    )
+    assert [type(v) for v in named.privileged["black"]] == [kind]
+
+
+def test_bands_take_the_place_of_the_number() -> None:
+    made, _ = own_dataset(PEOPLE, label="hired", sensitive_features=["age"], bins={"age": [40]})
+    assert made.groups("age") == ("under 40", "40 and over")
+    assert made.X["age"].equals(made.sensitive["age"])
+    with pytest.raises(InputError, match=r"'age' has 7\d groups.*--bins age=\d+,\d+,\d+"):
+        own_dataset(PEOPLE, label="hired", sensitive_features=["age"])
+
+
+def test_leaks_and_proxies_are_said() -> None:
+    table = PEOPLE.assign(refused=1 - PEOPLE["hired"], white=1 - PEOPLE["black"])
+    _, notes = own_dataset(
+        table, label="hired", sensitive_features=["black"], privileged={"black": 0}
+    )
+    assert [note.split(" for ")[0] for note in notes] == [
+        "refused alone predicts hired",
+        "white alone predicts black",
+    ]
+    _, notes = own_dataset(
+        table, label="hired", sensitive_features=["black"], privileged={"black": 0},
+        drop=["refused", "white"],
+    )  # fmt: skip
+    assert notes == []
