@@ -1,10 +1,10 @@
 """Base learners by name, and the one way to fit any of them with weights."""
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -24,6 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from isonomy._registry import Registry
@@ -39,9 +39,12 @@ __all__ = [
     "WeightedNeighbors",
     "fit_model",
     "fit_steps",
+    "innermost",
     "make_model",
+    "metered_fit",
     "metered_fits",
     "network_factory",
+    "seeded",
     "weight_keyword",
     "with_scores",
 ]
@@ -216,6 +219,35 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
     return factories[name](random_state)
 
 
+def seeded(estimator: BaseEstimator, random_state: Any) -> BaseEstimator:
+    """Return the estimator, with a seed wherever it, or a part of it, has none.
+
+    A generator is not drawn from: whoever else uses it goes on as if this had not been.
+
+    Examples
+    --------
+    >>> seeded(RandomForestClassifier(), 3)
+    RandomForestClassifier(random_state=3)
+    >>> seeded(RandomForestClassifier(random_state=1), 3)
+    RandomForestClassifier(random_state=1)
+    """
+    if random_state is None or not hasattr(estimator, "get_params"):
+        return estimator
+    open_ends = [
+        name
+        for name, value in estimator.get_params(deep=True).items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    ]
+    if not open_ends:
+        return estimator
+    seed = random_state
+    if isinstance(seed, np.random.RandomState):
+        seed = int(deepcopy(seed).randint(2**31 - 1))
+    elif isinstance(seed, np.random.Generator):
+        seed = int(deepcopy(seed).integers(2**31 - 1))
+    return clone(estimator).set_params(**dict.fromkeys(open_ends, seed))
+
+
 def weight_keyword(estimator: BaseEstimator) -> str | None:
     """Name the fit argument that takes the weights, or return None where there is none.
 
@@ -270,18 +302,59 @@ def metered_fits() -> Iterator[FitMeter]:
         _METER.reset(token)
 
 
+@contextmanager
+def metered_fit() -> Iterator[None]:
+    """Charge what is done inside a ``with`` block to the meter as one fit."""
+    meter = _METER.get()
+    if meter is None:
+        yield
+        return
+    token = _METER.set(None)  # a fit inside this fit is part of it
+    started = time.process_time()
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+        meter.cpu += time.process_time() - started
+        meter.fits += 1
+
+
+class Recoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted learner that knows the classes as 0, 1, ... only, answering in their labels.
+
+    Examples
+    --------
+    >>> inner = GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1])
+    >>> Recoded(inner, np.array(["no", "yes"])).predict([[8.0]]).tolist()
+    ['yes']
+    """
+
+    def __init__(self, model: Any, classes: NDArray[Any]) -> None:
+        self.model = model
+        self.classes = classes
+        self.classes_ = classes[np.asarray(model.classes_, dtype=np.intp)]
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Leave the learner as it is."""
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the labels."""
+        return np.asarray(self.classes[np.asarray(self.model.predict(X), dtype=np.intp)])
+
+    @available_if(lambda self: hasattr(self.model, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities, in the order of ``classes_``."""
+        return np.asarray(self.model.predict_proba(X), dtype=np.float64)
+
+
 def fit_model(
-    estimator: BaseEstimator,
-    X: Any,
-    y: Any,
-    sample_weight: NDArray[np.float64] | None = None,
-    *,
-    start: Any = None,
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None = None
 ) -> BaseEstimator:
     """Fit a clone of an estimator, handing weights to the step of a pipeline that takes them.
 
-    ``start`` is a fitted logistic regression like this one: the solver begins at its coefficients
-    and ends, sooner, within the same tolerance. Other learners begin as always.
+    A learner that refuses the labels themselves, as gradient boosting outside scikit-learn may, is
+    fitted on their positions 0, 1, ... and answers in labels.
 
     Examples
     --------
@@ -290,17 +363,8 @@ def fit_model(
     >>> model.predict([[2.0]]).tolist()
     [1]
     """
-    meter = _METER.get()
-    if meter is None:
-        return _fit(estimator, X, y, sample_weight, start)
-    token = _METER.set(None)  # a fit inside this fit is part of it
-    started = time.process_time()
-    try:
-        return _fit(estimator, X, y, sample_weight, start)
-    finally:
-        _METER.reset(token)
-        meter.cpu += time.process_time() - started
-        meter.fits += 1
+    with metered_fit():
+        return _fit(estimator, X, y, sample_weight)
 
 
 def fit_steps(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Pipeline | None, Any, Any]:
@@ -326,27 +390,30 @@ def fit_steps(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Pipeline | None
 
 
 def _fit(
-    estimator: BaseEstimator,
-    X: Any,
-    y: Any,
-    sample_weight: NDArray[np.float64] | None,
-    start: Any,
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None
+) -> BaseEstimator:
+    try:
+        return _fit_labels(estimator, X, y, sample_weight)
+    except (TypeError, ValueError):
+        # Labels go in as they are where they can: a learner may name them, in its class_weight.
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        if is_regressor(estimator) or np.array_equal(classes, np.arange(len(classes))):
+            raise
+        with suppress(TypeError, ValueError):
+            return Recoded(_fit_labels(estimator, X, codes, sample_weight), classes)
+        raise  # it was not the labels
+
+
+def _fit_labels(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: NDArray[np.float64] | None
 ) -> BaseEstimator:
     model = clone(estimator)
-    if start is not None and type(model) is type(start) is LogisticRegression:
-        model.coef_, model.intercept_ = start.coef_, start.intercept_
-        # where the start cannot be improved the line search may give up: then begin as always
-        with warnings.catch_warnings(), suppress(ConvergenceWarning):
-            warnings.simplefilter("error", ConvergenceWarning)
-            model.set_params(warm_start=True).fit(X, y, sample_weight)
-            return model.set_params(warm_start=estimator.warm_start)
-        model = clone(estimator)
     if sample_weight is None:
         return model.fit(X, y)
     keyword = weight_keyword(model)
     if keyword is None:
         raise NotApplicable(
-            f"{type(_innermost(model)).__name__} takes no sample_weight, which this method needs; "
+            f"{type(innermost(model)).__name__} takes no sample_weight, which this method needs; "
             f'choose a learner that does, for instance make_model("knn") for neighbours.'
         )
     # A calibrated pipeline hands weights to the model inside only by routing; with routing any
@@ -357,7 +424,7 @@ def _fit(
             for part in model.estimator.get_params(deep=True).values():
                 if hasattr(part, "set_fit_request") and has_fit_parameter(part, "sample_weight"):
                     part.set_fit_request(sample_weight=False)
-            _innermost(model).set_fit_request(sample_weight=True)
+            innermost(model).set_fit_request(sample_weight=True)
         return model.fit(X, y, **{keyword: sample_weight})
 
 
@@ -375,11 +442,18 @@ def with_scores(estimator: BaseEstimator) -> BaseEstimator:
     return estimator if hasattr(estimator, "predict_proba") else CalibratedClassifierCV(estimator)
 
 
-def _innermost(estimator: BaseEstimator) -> Any:
+def innermost(estimator: BaseEstimator) -> Any:
+    """Return the learner inside pipelines, searches and calibration; a search's best one.
+
+    Examples
+    --------
+    >>> innermost(make_model("lr"))
+    LogisticRegression(max_iter=1000, random_state=0)
+    """
     if isinstance(estimator, Pipeline):
-        return _innermost(estimator.steps[-1][1])
+        return innermost(estimator.steps[-1][1])
     if type(estimator).__name__.endswith("SearchCV") or (
         isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None
     ):
-        return _innermost(estimator.estimator)
+        return innermost(getattr(estimator, "best_estimator_", estimator.estimator))
     return estimator

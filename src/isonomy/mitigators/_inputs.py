@@ -1,16 +1,19 @@
 """Protected columns and groups as every mitigator wants them: positions and small integers."""
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy._groups import cross, read_attributes
-from isonomy._tables import column_names
+from isonomy._groups import cross, is_unknown_group, read_attributes
+from isonomy._tables import column_names, take
 from isonomy._validate import MISSING, listed, match_values, unknown_name
-from isonomy.errors import InputError
+from isonomy.errors import InputError, IsonomyWarning
 
 
 def find_columns(X: Any, wanted: Any, names: Sequence[Any]) -> tuple[int, ...]:
@@ -46,6 +49,54 @@ def _groups_of(columns: list[Any], n_rows: int) -> tuple[NDArray[np.intp], list[
     return codes, [group[0] if len(columns) == 1 else group for group in groups]
 
 
+def _is_unknown(label: Any) -> bool:
+    return is_unknown_group(label if isinstance(label, tuple) else (label,))
+
+
+def known_rows(sensitive: Any, n_rows: int) -> NDArray[np.intp]:
+    """Return the rows in which every protected attribute is known.
+
+    Examples
+    --------
+    >>> known_rows(["f", None, "m", "Unknown"], 4).tolist()
+    [0, 2]
+    """
+    _, columns = read_attributes(sensitive)
+    codes, groups = cross(dict(enumerate(columns)), n_rows)
+    return np.flatnonzero(~np.array([is_unknown_group(g) for g in groups], dtype=bool)[codes])
+
+
+_KINDS: dict[Any, tuple[Any, str]] = {
+    bool: (bool | np.bool_, "True or False"),
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    str: (str, "a word"),
+    tuple[float, float]: (tuple | list, "two numbers"),
+}
+
+
+def check_types(owner: Any) -> None:
+    """Raise unless the parameters of a dataclass are of the plain types that it declares.
+
+    Of other types, and of parameters that take several, the method itself knows best.
+    """
+    for declared in fields(owner):
+        value = getattr(owner, declared.name)
+        several = get_args(declared.type) if isinstance(declared.type, UnionType) else ()
+        kinds = [kind for kind in several or (declared.type,) if kind is not NoneType]
+        if len(kinds) != 1 or kinds[0] not in _KINDS or (value is None and several):
+            continue
+        kind, words = _KINDS[kinds[0]]
+        # a truth is a whole number to Python, and to nobody else
+        fits = isinstance(value, kind) and (kinds[0] is bool or not isinstance(value, bool))
+        if fits and kinds[0] == tuple[float, float]:
+            fits = len(value) == 2 and all(isinstance(one, Real) for one in value)
+        if not fits:
+            raise InputError(
+                f"{declared.name} must be {words}{' or None' if several else ''}; got {value!r}."
+            )
+
+
 @dataclass
 class GroupEncoder:
     """Numbers the groups of a training set and recognises them again.
@@ -59,14 +110,21 @@ class GroupEncoder:
     privileged: tuple[Any, ...] | None = None
 
     @classmethod
-    def learn(cls, sensitive: Any, n_rows: int) -> tuple["GroupEncoder", NDArray[np.intp]]:
-        """Read the attributes and number the groups in sorted order."""
+    def learn(
+        cls, sensitive: Any, n_rows: int, rows: NDArray[np.intp] | None = None
+    ) -> tuple["GroupEncoder", NDArray[np.intp]]:
+        """Read the attributes, of some rows if asked, and number the groups in sorted order."""
         names, columns = read_attributes(sensitive)
+        if rows is not None:
+            columns = [take(column, rows) for column in columns]
         codes, labels = _groups_of(columns, n_rows)
         return cls(names, labels), codes
 
-    def encode(self, sensitive: Any, n_rows: int) -> NDArray[np.intp]:
-        """Return the groups of other rows by the numbers they have in the training set."""
+    def encode(self, sensitive: Any, n_rows: int, *, missing: str = "group") -> NDArray[np.intp]:
+        """Return the groups of other rows by the numbers they have in the training set.
+
+        With ``missing="drop"`` a group that is not among them has the number -1.
+        """
         names, columns = read_attributes(sensitive)
         if len(columns) != len(self.names):
             raise InputError(
@@ -78,12 +136,21 @@ class GroupEncoder:
         codes, labels = _groups_of(columns, n_rows)
         known = {label: position for position, label in enumerate(self.labels)}
         strange = [label for label in labels if label not in known]
-        if strange:
+        if strange and missing != "drop":
             raise InputError(
                 f"Every group must have been seen in fit; {listed(strange)} was not among "
-                f"{listed(self.labels)}."
+                f"{listed(self.labels)}: with missing='drop' such rows get the mean over the "
+                f"groups."
             )
-        return np.array([known[label] for label in labels], dtype=np.intp)[codes]
+        new = [label for label in strange if not _is_unknown(label)]
+        if new:
+            warnings.warn(
+                f"{listed(new)} was not among the groups seen in fit, {listed(self.labels)}: such "
+                f"rows get the mean over the groups.",
+                IsonomyWarning,
+                stacklevel=4,
+            )
+        return np.array([known.get(label, -1) for label in labels], dtype=np.intp)[codes]
 
     def settle(self, privileged: Any, rates: NDArray[np.float64] | None) -> None:
         """Decide which groups are privileged: those named, else the better-off one of two."""

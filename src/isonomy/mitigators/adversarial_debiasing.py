@@ -26,6 +26,7 @@ DROP_BELOW = np.int16(round((1.0 - KEEP) * 2**15))
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 DECAY, DECAY_EVERY = 0.96, 1000
 TINY = float(np.finfo(np.float32).tiny)
+LARGEST = float(np.finfo(np.float32).max)
 FASTER = 10.0
 """How many times as fast as the classifier the adversary learns, under the corrected protocol."""
 FEWEST_STEPS = 200
@@ -48,8 +49,10 @@ class AdversarialDebiasing(InProcessor):
     Training is single precision in NumPy: one forward pass, and both backward passes as one
     matrix product.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ===========  ============================  ==============================================
     what         as_published                  corrected
     ===========  ============================  ==============================================
@@ -117,6 +120,7 @@ class AdversarialDebiasing(InProcessor):
     label = "AD"
     advice = "For a network on thousands of rows; vary the seed, results scatter."
     reference = "Zhang, Lemoine and Mitchell, AIES 2018"
+    needs_numbers = True
     costly = True
     # not at one error rate alone: the true positive rates come closer under either target
     aims: ClassVar = {
@@ -163,10 +167,12 @@ class AdversarialDebiasing(InProcessor):
         rows[:, :-1] = matrix
         truth, group = y.astype(np.float32), s.astype(np.float32)
         weight = None if w is None else (w / w.mean()).astype(np.float32)
-        for _ in range(self.n_epochs):
-            order = rng.permutation(n)
-            for first in range(0, n - batch + 1, batch):
-                duel.step(rows, truth, group, weight, order[first : first + batch], bits)
+        # on features as given gradients may be too large for their square: a weight then stands still
+        with np.errstate(over="ignore"):
+            for _ in range(self.n_epochs):
+                order = rng.permutation(n)
+                for first in range(0, n - batch + 1, batch):
+                    duel.step(rows, truth, group, weight, order[first : first + batch], bits)
         self.network_, self.adversary_, self.n_steps_ = duel.network, duel.adversary, duel.steps
         if not published and self.n_steps_ < FEWEST_STEPS:
             warnings.warn(
@@ -341,8 +347,13 @@ class Duel:
         if self.joint:
             inner, square = [sum(inner)] * 4, [sum(square)] * 4
         for (place, own, other), along, size in zip(tensors, inner, square, strict=True):
-            share = along / (np.sqrt(size) + TINY) ** 2 + self.alpha
-            np.multiply(other, np.float32(share), out=place)
+            length = np.sqrt(size) + TINY
+            share = along / length**2 + self.alpha
+            if abs(share) <= LARGEST:
+                np.multiply(other, np.float32(share), out=place)
+            else:  # the square of a vanishing gradient is 0, its direction is not
+                np.multiply(other, np.float32(1.0 / length), out=place)
+                place *= np.float32(along / length)
             np.subtract(own, place, out=place)
 
     def _allocate(self, n: int) -> dict[str, Any]:

@@ -6,13 +6,14 @@ arrays that the stages of ``isonomy.mitigators.stages`` work on, and back.
 
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing
@@ -25,19 +26,24 @@ from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy._tables import as_vector, column_names
 from isonomy._validate import (
+    MISSING,
     check_choice,
     check_length,
+    check_names,
     check_same_order,
+    check_seed,
     check_weight,
     listed,
     resolve_favorable,
 )
-from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable
-from isonomy.mitigators._inputs import GroupEncoder, find_columns
-from isonomy.models import fit_model, make_model
+from isonomy.errors import DegenerateOutputWarning, InputError, IsonomyError, NotApplicable
+from isonomy.mitigators._encode import TableEncoder, is_plain, takes_table
+from isonomy.mitigators._inputs import GroupEncoder, check_types, find_columns, known_rows
+from isonomy.models import fit_model, make_model, seeded
 
 PROTOCOLS = ("as_published", "corrected")
 STAGES = ("pre", "in", "post", "ensemble")
+WHERE_MISSING = ("group", "drop", "error")
 
 Vector = NDArray[Any]
 Weights = Floats | None
@@ -85,7 +91,15 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     protocol : {"corrected", "as_published"}
         Whether to do what the method means or what the published study's code did.
     random_state : int or RandomState
-        Seed; the default makes every result repeatable.
+        Seed; the default makes every result repeatable. A base learner that draws random numbers
+        and was given no seed gets this one.
+    missing : {"group", "drop", "error"}
+        What becomes of rows whose protected attribute is not known (missing, or a word such as
+        ``Unknown``). ``group``: those that are missing are a group of their own, in fit and to be
+        predicted. ``drop``: fit leaves them out; where predict needs the attribute, rows that
+        lack it, and rows of a group that fit has not seen, get the mean of the groups'
+        predictions, weighted by the groups' shares of the training rows. ``error``: they are
+        refused.
 
     Attributes
     ----------
@@ -121,6 +135,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     """Whether anything depends on the base learner; a method that is its own model has none."""
     takes_frame: ClassVar[bool] = False
     """Whether it works on columns as they are, words included, instead of on numbers."""
+    needs_numbers: ClassVar[bool] = False
+    """Whether it computes with X itself, so that words become numbers whatever the learner takes."""
     randomized: ClassVar[bool] = False
     """Whether ``random_state`` matters to what is predicted."""
     draws_to_predict: ClassVar[bool] = False
@@ -148,6 +164,13 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     sensitive_columns: Any = None
     protocol: str = "corrected"
     random_state: Any = 0
+    missing: str = "group"
+
+    # scikit-learn's metadata routing, where a user has it enabled: nothing more to request
+    __metadata_request__fit: ClassVar = {"sensitive_features": True}
+    __metadata_request__predict: ClassVar = {"sensitive_features": True}
+    __metadata_request__predict_proba: ClassVar = {"sensitive_features": True}
+    __metadata_request__score: ClassVar = {"sensitive_features": True}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -191,14 +214,36 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         )
         # a search or a game is many small products, on which threads wait for each other
         with _thread_pools().limit(limits=1, user_api="blas"):
-            self._fit(X, y01, s, w)
-        self._warn_if_degenerate(X, s)
+            try:
+                self._fit(X, y01, s, w)
+                self._warn_if_degenerate(X, s)
+            except (IsonomyError, ValueError, TypeError) as error:
+                if isinstance(error, TypeError) and not sparse.issparse(X):
+                    raise  # a mistake in code; only a sparse matrix is refused this way
+                raise self._refusal(error, len(y01)) from error
         return self
+
+    def _refusal(self, error: Exception, rows: int) -> Exception:
+        """Return an error as one of ours, with the way out where a group of unknown rows is one."""
+        if not isinstance(error, IsonomyError):
+            # what a learner or a solver says, such as too few rows of a class
+            said = " ".join(str(error).split()).rstrip(".")
+            return InputError(f"{self.name} could not be fitted on these {rows:,} rows: {said}.")
+        unknown = [g for g in self.groups_ if MISSING in (g if isinstance(g, tuple) else (g,))]
+        if not unknown:
+            return error
+        return type(error)(
+            f"{error} Rows whose attribute is not known count as a group here "
+            f"({listed(unknown)}); missing='drop' leaves them out."
+        )
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> Vector:
         """Return the mitigated labels, coded as in fit."""
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
-        return self._predict(X, s)
+        if s is None or (s >= 0).all():
+            return self._predict(X, s)
+        votes = self._mean_over_groups(self._one_votes, X, s)
+        return np.asarray(self.classes_[votes.argmax(axis=1)])
 
     def _gives_probabilities(self) -> bool:
         """Return whether there are any: a method that asks its base learner has none without it."""
@@ -213,7 +258,9 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
         """Return each class's probability, in the order of ``classes_``."""
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
-        return self._predict_proba(X, s)
+        if s is None or (s >= 0).all():
+            return self._checked(self._predict_proba(X, s))
+        return self._checked(self._mean_over_groups(self._predict_proba, X, s))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
@@ -233,6 +280,35 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
         raise NotImplementedError
 
+    def _one_votes(self, X: Any, s: Vector | None) -> Floats:
+        """Return 1 in the column of each row's label."""
+        labels = self._predict(X, s)
+        return np.asarray(labels[:, None] == self.classes_, dtype=np.float64)
+
+    def _mean_over_groups(
+        self, answer: Callable[[Any, Vector | None], Floats], X: Any, s: Vector
+    ) -> Floats:
+        """Return a method's answers; rows without a group (-1) get the mean over the groups."""
+        known, lost = np.flatnonzero(s >= 0), np.flatnonzero(s < 0)
+        result = np.empty((len(s), len(self.classes_)))
+        if known.size:
+            result[known] = answer(_safe_indexing(X, known), s[known])
+        rows = _safe_indexing(X, lost)
+        shares = enumerate(self._group_shares)
+        result[lost] = sum(share * answer(rows, np.full(len(lost), g)) for g, share in shares)
+        return result
+
+    def _checked(self, p: Floats) -> Floats:
+        """Return probabilities, or say that the learner gives none that are numbers."""
+        if np.isfinite(p).all():
+            return p
+        learner = type(getattr(self, "estimator_", self)).__name__
+        raise NotApplicable(
+            f"{self.name} needs probabilities that are numbers; {learner} gives NaN for "
+            f"{int((~np.isfinite(p)).any(axis=1).sum()):,} of {len(p):,} rows: leave constant "
+            f"columns out, or choose another learner."
+        )
+
     # Encoding.
 
     def encode(
@@ -243,7 +319,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         y is 1 where the label is favourable (its position in ``classes_`` where there are more
         than two), groups are numbered, and with two of them 1 is the privileged one.
         """
+        check_types(self)
         check_choice("protocol", self.protocol, PROTOCOLS)
+        check_seed(self.random_state)
+        check_choice("way to treat missing attributes", self.missing, WHERE_MISSING)
         X = self._table(X, reset=True)
         n = _num_samples(X)
         if n == 0:
@@ -256,17 +335,42 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if sample_weight is not None:
             w = check_weight(as_vector(sample_weight, name="sample_weight"))
             check_length("sample_weight", len(w), "X", n)
+        sensitive = self._sensitive(X, sensitive_features)
+        rows = None if self.missing == "group" else self._known(sensitive, n)
+        if rows is not None:
+            X, labels = _safe_indexing(X, rows), labels[rows]
+            w = None if w is None else check_weight(w[rows])
         y01 = self._learn_labels(labels)
-        s = self._learn_groups(X, sensitive_features, y01, w)
-        return X, y01, s, w
+        s = self._learn_groups(X, sensitive, rows, y01, w)
+        return self._learn_table(X), y01, s, w
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         if not hasattr(X, "shape"):
             X = np.asarray(X)
         if len(X.shape) != 2:
             raise InputError(f"X must be rows and columns; got {len(X.shape)} dimension(s).")
+        if not X.shape[1]:
+            raise InputError("X must have columns; got none.")
+        check_names(column_names(X) or (), what="X")
         validate_data(self, X, reset=reset, skip_check_array=True)
+        return X.tocsr() if sparse.issparse(X) else X  # type: ignore[attr-defined]
+
+    def _learn_table(self, X: Any) -> Any:
+        """Return X as it is, or as numbers where neither the method nor its learner takes words."""
+        self._table_encoder: TableEncoder | None = None
+        self._protected = self.sensitive_columns_
+        if self.takes_frame or self._is_prefit() or is_plain(X):
+            return X
+        if not self.needs_numbers and takes_table(self.base_learner(), X):
+            return X
+        self._table_encoder, X, self._protected = TableEncoder.learn(
+            X, self.sensitive_columns_, who=self.name
+        )
         return X
+
+    def _is_prefit(self) -> bool:
+        """Return whether the learner is fitted already, on X as it is."""
+        return False
 
     def _learn_labels(self, labels: Vector) -> Vector:
         """Return 1 to the favourable class; where there are many, give each its position."""
@@ -292,16 +396,34 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self._label_of_code = self.classes_[[1 - self._favorable_at, self._favorable_at]]
         return np.asarray((codes == self._favorable_at).astype(np.intp))
 
-    def _learn_groups(self, X: Any, sensitive: Any, y: Vector, w: Weights) -> Vector:
-        """Return each group its number: 1 is the privileged one wherever there are two."""
-        if sensitive is None and self.sensitive_columns is None:
+    def _sensitive(self, X: Any, given: Any) -> Any:
+        """Return the protected attributes that were given, or those that X holds."""
+        if given is not None:
+            return given
+        if self.sensitive_columns is None:
             raise InputError(
                 f"{self.name} needs the protected attribute: pass sensitive_features to fit, or "
                 f"name the columns of X that hold it with sensitive_columns."
             )
-        if sensitive is None:
-            sensitive = self._from_columns(X, find_columns(X, self.sensitive_columns, ()))
-        encoder, codes = GroupEncoder.learn(sensitive, len(y))
+        return self._from_columns(X, find_columns(X, self.sensitive_columns, ()))
+
+    def _known(self, sensitive: Any, n: int) -> Vector:
+        """Return the rows whose attribute is known, where others are dropped or refused."""
+        rows = known_rows(sensitive, n)
+        if self.missing == "error" and len(rows) < n:
+            raise InputError(
+                f"The protected attribute must be known in every row; it is not in {n - len(rows):,} "
+                f"of {n:,}: missing='drop' leaves such rows out."
+            )
+        if not len(rows):
+            raise InputError(f"The protected attribute must be known in some row; {n:,} lack it.")
+        return rows
+
+    def _learn_groups(
+        self, X: Any, sensitive: Any, rows: Vector | None, y: Vector, w: Weights
+    ) -> Vector:
+        """Return each group its number: 1 is the privileged one wherever there are two."""
+        encoder, codes = GroupEncoder.learn(sensitive, len(y), rows)
         self.sensitive_columns_ = find_columns(X, self.sensitive_columns, encoder.names)
         if len(encoder.labels) < 2:
             raise NotApplicable(
@@ -329,7 +451,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                     f"which sets them against all others."
                 )
             self._code_of_group = np.array([g in encoder.privileged for g in encoder.labels]) * 1
-        return self._code_of_group[codes]
+        s = self._code_of_group[codes]
+        weight = np.bincount(s, w).astype(np.float64)
+        self._group_shares = weight / weight.sum()
+        return s
 
     def _from_columns(self, X: Any, positions: tuple[int, ...]) -> Any:
         names = column_names(X)
@@ -342,7 +467,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         check_is_fitted(self)
         X = self._table(X, reset=False)
         if not self.needs_sensitive_at_predict:
-            return X, None
+            return self._coded(X), None
         sensitive = sensitive_features
         if sensitive is None:
             if self.sensitive_columns is None:
@@ -352,7 +477,11 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 )
             sensitive = self._from_columns(X, self.sensitive_columns_)
         check_same_order(X, sensitive, name="sensitive_features")
-        return X, self._code_of_group[self._encoder.encode(sensitive, _num_samples(X))]
+        codes = self._encoder.encode(sensitive, _num_samples(X), missing=self.missing)
+        return self._coded(X), np.where(codes < 0, -1, self._code_of_group[codes])
+
+    def _coded(self, X: Any) -> Any:
+        return X if self._table_encoder is None else self._table_encoder(X)
 
     def decode(self, codes: Vector) -> Vector:
         """Return labels as they were given to ``encode``."""
@@ -360,12 +489,14 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     def _positions(self, X: Any) -> tuple[int, ...]:
         """Return the protected columns of X, also when a stage is used without fit."""
-        result: tuple[int, ...] | None = getattr(self, "sensitive_columns_", None)
+        result: tuple[int, ...] | None = getattr(self, "_protected", None)
         return find_columns(X, self.sensitive_columns, ()) if result is None else result
 
     def base_learner(self) -> BaseEstimator:
         """Return the unfitted base learner, the default one where none was passed."""
-        return make_model("lr") if self.estimator is None else self.estimator
+        if self.estimator is None:
+            return make_model("lr")
+        return seeded(self.estimator, self.random_state)
 
     def fit_rows(
         self, learner: BaseEstimator, X: Any, y: Vector, w: Weights, rows: Vector
@@ -382,7 +513,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 f"The estimator must know the favourable label {self.favorable_!r}; "
                 f"it was fitted on {listed(estimator.classes_)}."
             )
-        return np.asarray(estimator.predict_proba(X)[:, column[0]])
+        return self._checked(np.asarray(estimator.predict_proba(X)))[:, column[0]]
 
     def _two_columns(self, favorable: Floats) -> Floats:
         """Return the probabilities of both classes in the order of ``classes_``."""

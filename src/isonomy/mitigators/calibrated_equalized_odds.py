@@ -50,8 +50,10 @@ class CalibratedEqualizedOdds(PostProcessor):
     reached_ : bool
         Whether the costs can be made equal at all.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==============  =======================================  ===================================
     what            as_published                             corrected
     ==============  =======================================  ===================================

@@ -24,8 +24,10 @@ class DisparateImpactRemover(PreProcessor):
     one-hot column, has nothing that could be moved; columns of words are left alone for the same
     reason. The protected attribute is needed to predict.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==============  ================================  ===========================================
     what            as_published                      corrected
     ==============  ================================  ===========================================

@@ -41,6 +41,9 @@ from isonomy.search import Cache, Config, Parameter, Search, Space, minimize
 TAIL_METRICS = ("ecd", "acd", "cvar", "max")
 """What can be made even: the fitted extreme, the mean, the mean of the worst 5 %, the largest."""
 
+Sides = tuple[Attribute, NDArray[np.intp], Vector]
+"""The protected columns, the group of each row in them, and each group's side."""
+
 HOUR = 3600.0
 UNLIMITED = 100_000  # Parfait-ML's most iterations; the hour ends it long before
 
@@ -160,8 +163,10 @@ class EcdFair(WrappedModel):
         As in every mitigator. The protected attribute must be a column of X: without one no
         counterfactual can be asked for.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==============  ======================================  =====================================
     what            as_published                            corrected
     ==============  ======================================  =====================================
@@ -242,7 +247,8 @@ class EcdFair(WrappedModel):
             assert tuned.family is not None
             space = tuned.family.published if published else tuned.family.corrected
         rng = generator(self.random_state)
-        objective = _Objective(self, tuned, X, y, s, w, seed=int(rng.integers(2**31 - 1)))
+        sides = _sides(self, X, s, self._positions(X))
+        objective = _Objective(self, tuned, X, y, s, w, sides, seed=int(rng.integers(2**31 - 1)))
         start = space.default if published and self.space is None else None
         objective.refer(start)
         budget = (UNLIMITED if published else 40) if self.budget is None else self.budget
@@ -297,7 +303,16 @@ class _Objective:
     """The objective: fits a setting, and keeps the best model that it saw."""
 
     def __init__(
-        self, rule: EcdFair, tuned: Tuned, X: Any, y: Vector, s: Vector, w: Weights, *, seed: int
+        self,
+        rule: EcdFair,
+        tuned: Tuned,
+        X: Any,
+        y: Vector,
+        s: Vector,
+        w: Weights,
+        sides: Sides,
+        *,
+        seed: int,
     ) -> None:
         self.rule, self.tuned, self.X, self.y, self.s, self.w = rule, tuned, X, y, s, w
         self.inner, self.held = train_test_split(
@@ -312,7 +327,7 @@ class _Objective:
         if tuned.family is not None:
             labels = rule.decode(y[self.inner])
             self.steps, _, self.X_inner = fit_steps(tuned.estimator, self.X_inner, labels)
-        self.attribute, self.codes, self.side = _sides(rule, X, s)
+        self.attribute, self.codes, self.side = sides
         self.bar = -math.inf
         self.trials: list[_Trial] = []
         self._kept: tuple[_Trial, Any] | None = None
@@ -434,9 +449,8 @@ class _Objective:
         return f"{joblib.hash(parts)} {self.tuned.estimator!r} {settings} {sklearn.__version__}"
 
 
-def _sides(rule: EcdFair, X: Any, s: Vector) -> tuple[Attribute, NDArray[np.intp], Vector]:
+def _sides(rule: EcdFair, X: Any, s: Vector, positions: tuple[int, ...]) -> Sides:
     """Find the protected columns, the group of each row in them, and each group's side."""
-    positions = rule.sensitive_columns_
     if not positions:
         positions = protected_columns(as_matrix(X, who=rule.name), s, (), needed_by=rule.name)
     names = column_names(X)

@@ -47,8 +47,10 @@ class EqualizedOdds(PostProcessor):
     false_positive_rate_, true_positive_rate_ : float
         The rates that all groups are brought to, on the rows the rule was learnt from.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==============  =====================================  ======================================
     what            as_published                           corrected
     ==============  =====================================  ======================================

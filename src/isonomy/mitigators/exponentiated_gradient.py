@@ -57,8 +57,10 @@ class ExponentiatedGradient(Reduction):
     gap_ : float
         The duality gap reached.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==============  =======================================  ====================================
     what            as_published                             corrected
     ==============  =======================================  ====================================

@@ -100,8 +100,10 @@ class FairMask(WrappedModel):
         As in every mitigator. ``sensitive_columns`` may be left out where a column of X is
         decided by the groups: that is the protected attribute.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==========  ===========================  =================================================
     what        as_published                 corrected
     ==========  ===========================  =================================================
@@ -137,6 +139,7 @@ class FairMask(WrappedModel):
     label = "FairMask"
     advice = "Needs no protected attribute to predict; rows alike but for it agree."
     reference = "Peng et al., IEEE TSE 2023"
+    needs_numbers = True
     costly = True
     randomized = True
     multi_group = True

@@ -71,8 +71,10 @@ class FairSmote(PreProcessor):
         As in every mitigator. ``sensitive_columns`` may be left out where a column of X is
         decided by the groups: that is the protected attribute.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==================  ============================  ===========================================
     what                as_published                  corrected
     ==================  ============================  ===========================================
@@ -133,6 +135,7 @@ class FairSmote(PreProcessor):
     label = "Fair-SMOTE"
     advice = "When small subgroups are the cause; shifts the base rate to one half."
     reference = "Chakraborty et al., ESEC/FSE 2021"
+    needs_numbers = True
     costly = True
     aims: ClassVar = {"demographic_parity": {}}
     randomized = True

@@ -38,8 +38,10 @@ class FairHome(BaseMitigator):
         As in every mitigator. ``sensitive_columns`` may be left out where a column of X is
         decided by the groups: that is the protected attribute.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     =====  ===============================  ==================================================
     what   as_published                     corrected
     =====  ===============================  ==================================================
@@ -79,6 +81,7 @@ class FairHome(BaseMitigator):
     label = "FairHOME"
     advice = "No retraining; two rows that differ in the group only fare alike."
     reference = "Chen et al., ICSE 2025"
+    needs_numbers = True
     multi_group = True
 
     combine: str = "vote"
@@ -91,12 +94,15 @@ class FairHome(BaseMitigator):
         self._columns = list(columns)
         values = group_values(matrix, s, columns, who=self.name, groups=self.groups_)
         self.mutants_ = np.unique(values, axis=0)
-        base = self.base_learner()
         if self.prefit:
-            self.estimator_ = base
+            self.estimator_: Any = self.estimator
             return
+        base = self.base_learner()
         model = base if self.combine == "vote" else with_scores(base)
         self.estimator_ = fit_model(model, X, self.decode(y), w)
+
+    def _is_prefit(self) -> bool:
+        return self.prefit
 
     def _copies(self, X: Any) -> list[Any]:
         """Return the rows once for each group, moved there."""

@@ -63,8 +63,10 @@ class FairnessConstrainedThresholds(PostProcessor):
     objective_ : float
         The expected objective on the rows the rule was learnt from.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     No published study used it, so the two protocols differ only in where the rule is learnt:
     as_published on the training rows' own scores, corrected on out-of-fold scores. Weights are
     honoured, and any number of groups; equalised odds without a lottery takes two. The result is

@@ -60,8 +60,10 @@ class Fairway(WrappedModel):
         As in every mitigator. ``sensitive_columns`` may be left out where a column of X is
         decided by the groups: that is the protected attribute.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ===============  ===============================  ========================================
     what             as_published                     corrected
     ===============  ===============================  ========================================
@@ -111,6 +113,7 @@ class Fairway(WrappedModel):
     label = "Fairway"
     advice = "When labels of the groups follow different rules; keeps accuracy high."
     reference = "Chakraborty et al., ESEC/FSE 2020"
+    needs_numbers = True
     costly = True
     # what its search minimises counts both
     aims: ClassVar = {"equal_opportunity": {}, "equalized_odds": {}}

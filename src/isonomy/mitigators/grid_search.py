@@ -45,8 +45,10 @@ class GridSearch(Reduction):
     errors_, violations_ : array
         Each model's error and largest violation on the training rows.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     The two do the same: no published study that we replay used it. Not random at all. Any number
     of groups, though the grid thins out fast with them; no ``sample_weight``, because fairlearn's
     constraints take none.

@@ -31,8 +31,10 @@ class LearningFairRepresentations(PreProcessor):
     base learner is then fitted on the new rows and the old labels. Where the result predicts one
     class only, a warning says so. The protected attribute is not needed to predict.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ============  ==================================  =========================================
     what          as_published                        corrected
     ============  ==================================  =========================================
@@ -95,6 +97,7 @@ class LearningFairRepresentations(PreProcessor):
     label = "LFR"
     advice = "Strong but blunt: lower Az until the result is not one class only."
     reference = "Zemel et al., ICML 2013"
+    needs_numbers = True
     costly = True
     aims: ClassVar = {"demographic_parity": {}}
     strength_values: ClassVar = {"Az": (1.0, 5.0, 20.0, 50.0)}

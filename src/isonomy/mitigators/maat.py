@@ -70,8 +70,10 @@ class Maat(BaseMitigator):
     privileged, favorable, sensitive_columns, protocol, random_state
         As in every mitigator.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ============  ======================================  =======================================
     what          as_published                            corrected
     ============  ======================================  =======================================

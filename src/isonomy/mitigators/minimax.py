@@ -12,6 +12,7 @@ from isonomy._arrays import Floats
 from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, uniform
+from isonomy.mitigators._refits import Refits
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
 from isonomy.models import fit_model, fit_steps
@@ -65,14 +66,17 @@ class Minimax(InProcessor):
     error_path_, weight_path_ : array of shape (rounds, groups)
         Each round's group errors, and the groups' weights that its model was fitted with.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==============  ======================================  =====================================
     what            as_published                            corrected
     ==============  ======================================  =====================================
     rounds          2,000                                   200; ask for more where it matters
-    solver          begins anew in every round              begins a logistic regression where the
-                                                            round before ended
+    solver          begins anew in every round              Newton's method for a logistic
+                                                            regression, from where the round
+                                                            before ended
     row weights     sum to one, so that a learner with a    are one on average, so that a penalty
                     penalty sees little but the penalty     keeps its meaning
     ==============  ======================================  =====================================
@@ -111,7 +115,7 @@ class Minimax(InProcessor):
     aims: ClassVar = {"error_rate_parity": {"error": "zero_one"}}
     draws_to_predict = True
     randomized = True
-    corrected_version = "2"
+    corrected_version = "3"
     multi_group = True
 
     gamma: float | None = None
@@ -141,18 +145,22 @@ class Minimax(InProcessor):
         check_cells(np.column_stack([game.counted, game.counted]), names, who=self.name)
         self.models_ = []
         errors, weights = [], []
-        scale = 1.0 if published else len(y)
-        before = start = None
+        before = None
+        refits = Refits(learner, X)
         for t in range(1, rounds + 1):
             weight = game.row_weights()
             if t > 4 and before is not None and np.abs(weight - before).max() < self.threshold:
                 break
             before = weight
-            model = fit_model(learner, X, y, weight * scale, start=start)
-            start = None if published else model
+            if published:
+                model = fit_model(learner, X, y, weight)
+                labels = model.predict(X)
+            else:
+                model, labels = refits.fit(y, weight * len(y))
             self.models_.append(model)
             weights.append(game.weights.copy())
-            errors.append(game.errors(self._answers(model, X)))
+            judged = self._answers(model, X) if self.error == "log_loss" else labels
+            errors.append(game.errors(np.asarray(judged, dtype=np.float64)))
             game.update(errors[-1], self.step * t**-self.decay)
         self.error_path_, self.weight_path_ = np.array(errors), np.array(weights)
         self.group_errors_ = self.error_path_.mean(axis=0)

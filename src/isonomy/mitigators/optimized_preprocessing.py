@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
-from isonomy._tables import column_names, get_column, set_columns
+from isonomy._tables import column_names, get_column, numeric_columns, set_columns
 from isonomy._validate import listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._distortion import ADULT, COMPAS, GERMAN, Costs, Distortion
@@ -40,8 +40,10 @@ class OptimizedPreprocessing(PreProcessor):
     ``epsilon``. Only for few, coarse columns: all combinations of their values are enumerated.
     The rows to be predicted are not rewritten, so the protected attribute is not needed then.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==========  =================================  ============================================
     what        as_published                       corrected
     ==========  =================================  ============================================
@@ -125,6 +127,8 @@ class OptimizedPreprocessing(PreProcessor):
                 f"{len(self.dlist)}."
             )
         self.coarse_columns_ = self._coarse(X)
+        words = set(range(X.shape[1])) - set(numeric_columns(X))
+        self._categories = [*self.coarse_columns_, *sorted(words - set(self.coarse_columns_))]
         published = self.protocol == "as_published"
         codes = self._learn_levels(X)
         sizes = [len(levels) for levels in self.levels_]
@@ -237,7 +241,7 @@ class OptimizedPreprocessing(PreProcessor):
         if self.estimator is not None:
             return self.estimator
         names = getattr(self, "feature_names_in_", None)
-        coarse = [j if names is None else names[j] for j in self.coarse_columns_]
+        coarse = [j if names is None else names[j] for j in self._categories]
         one_hot = OneHotEncoder(handle_unknown="ignore")
         return make_pipeline(
             make_column_transformer((one_hot, coarse), remainder="passthrough"),

@@ -36,8 +36,10 @@ class PrejudiceRemover(InProcessor):
     aims at equal rates (statistical parity), whatever the true rates are. The sum over groups
     needs no change for more than two of them. Protected columns are left out of the features.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ===========  ==============================  ============================================
     what         as_published                    corrected
     ===========  ==============================  ============================================
@@ -110,6 +112,7 @@ class PrejudiceRemover(InProcessor):
     label = "PR"
     advice = "For equal rates from a linear model, with one number to turn."
     reference = "Kamishima, Akaho, Asoh and Sakuma, ECML PKDD 2012"
+    needs_numbers = True
     aims: ClassVar = {"demographic_parity": {}}
     strength_values: ClassVar = {"eta": (5.0, 25.0, 100.0)}
     cheap_to_tune = True

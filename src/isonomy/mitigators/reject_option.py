@@ -64,8 +64,10 @@ class RejectOption(PostProcessor):
         Whether the disparity is 1.96 standard errors away from both bounds, so that it can be
         expected to be within them on new rows; corrected only.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ======================  ================================  ====================================
     what                    as_published                      corrected
     ======================  ================================  ====================================

@@ -19,8 +19,10 @@ class Reweighing(PreProcessor):
     weights passed to fit. Features and labels stay as they are, so any learner that takes weights
     can be used, and the protected attribute is not needed to predict.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==========  ==========================  ================================================
     what        as_published                corrected
     ==========  ==========================  ================================================

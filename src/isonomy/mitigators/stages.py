@@ -150,6 +150,9 @@ class PostProcessor(BaseMitigator):
         check_choice("fit_on", where, self.FIT_ON)
         return where
 
+    def _is_prefit(self) -> bool:
+        return self.scores_from() == "given"
+
     def base_learner(self) -> BaseEstimator:
         """Return the unfitted base learner, calibrated where scores are needed and it has none."""
         learner = super().base_learner()

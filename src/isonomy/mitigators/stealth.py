@@ -130,8 +130,10 @@ class Stealth(WrappedModel):
     privileged, favorable, sensitive_columns, protocol, random_state
         As in every mitigator.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     ==============  ======================================  =====================================
     what            as_published                            corrected
     ==============  ======================================  =====================================
@@ -177,6 +179,7 @@ class Stealth(WrappedModel):
     label = "STEALTH"
     advice = "A coarse, smooth copy of any model; asks few questions, loses detail."
     reference = "Alvarez and Menzies, IEEE Software 2023"
+    needs_numbers = True
     randomized = True
     multi_group = True
     multi_class = True

@@ -17,8 +17,10 @@ class Suppression(PreProcessor):
     fewer columns: a ColumnTransformer inside it must not name the dropped ones (use
     ``make_column_selector``).
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     Both are the same: no study measured it.
 
     References

@@ -11,8 +11,10 @@ class Unmitigated(PreProcessor):
     Takes the arguments of every mitigator and changes nothing; the protected attribute is read
     only to describe the groups.
 
-    Protocols
-    ---------
+    Notes
+    -----
+    **Protocols**
+
     Both are the same.
 
     Examples

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._registry import Registry
-from isonomy._validate import check_choice
+from isonomy._validate import check_choice, make_rng
 from isonomy.errors import InputError
 from isonomy.search.space import Config, Generator, Parameter, Real, Space
 
@@ -134,7 +134,7 @@ def minimize(
         raise InputError(f"seconds must be 0 or more; got {seconds}.")
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     end = math.inf if seconds is None else time.monotonic() + seconds
     history: list[Evaluation] = []
     for config in STRATEGIES[strategy](Space(space), history, budget, rng, **options):

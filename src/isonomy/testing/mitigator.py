@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_html_repr
 
 from isonomy._names import format_name
 from isonomy.errors import InputError, IsonomyWarning, NotApplicable
@@ -30,6 +31,7 @@ DECLARATIONS = (
     "transform_uses_estimator",
     "rule_uses_estimator",
     "takes_frame",
+    "needs_numbers",
     "randomized",
     "draws_to_predict",
     "multi_group",
@@ -102,9 +104,13 @@ def _describes_itself(m: BaseMitigator) -> None:
     unknown = set(m.dataset_options) - set(m.get_params(deep=False))
     assert not unknown, f"dataset_options names no parameter: {unknown}"
     assert "\n" not in m.advice
-    assert "Protocols" in (m.__doc__ or ""), (
-        "the docstring has no section Protocols: what differs between as_published and corrected"
+    assert "**Protocols**" in (m.__doc__ or ""), (
+        "the Notes of the docstring have no **Protocols**: what differs between as_published and "
+        "corrected"
     )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # scikit-learn reads the docstring for it
+        estimator_html_repr(m)
 
 
 def _stores_only(m: BaseMitigator) -> None:
@@ -192,6 +198,52 @@ def _takes_arrays_and_polars(m: BaseMitigator) -> None:
         _fit(clone(m), frame, pl.Series("y", y), pl.Series("group", s.to_numpy())), frame, s
     )
     np.testing.assert_array_equal(labels, expected)
+
+
+def _takes_numbered_columns(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    asked = clone(m).set_params(sensitive_columns=[0])
+    array, numbered = X.to_numpy(), pd.DataFrame(X.to_numpy())
+    np.testing.assert_array_equal(
+        _predict(_fit(clone(asked), numbered, y, s), numbered, s),
+        _predict(_fit(clone(asked), array, y, s), array, s),
+    )
+
+
+def _takes_words_and_gaps(m: BaseMitigator) -> None:
+    """Fit on a frame as people have it: words, a missing number, the attribute among them."""
+    X, y, s = _case()
+    words = X.assign(group=np.where(s == 1, "b", "a"), skill=X["skill"].map("level {:.0f}".format))
+    if not m.takes_frame:
+        words.loc[::7, "years"] = np.nan
+    labels = _predict(_fit(m, words, y, words["group"]), words, words["group"])
+    assert set(labels) <= {0, 1}
+
+
+def _refuses_two_columns_of_one_name(m: BaseMitigator) -> None:
+    X, y, s = _case()
+    doubled = X.set_axis(["group", "skill", "skill"], axis=1)
+    assert "'skill' occurs more than once" in _refusal(lambda: _fit(m, doubled, y, s), InputError)
+
+
+def _drops_rows_of_no_group(m: BaseMitigator) -> None:
+    """Fit as if the rows had not been there; predict them by the mean over the groups."""
+    X, y, s = _case()
+    unknown = s.astype(object)
+    unknown[:3] = [None, "Unknown", np.nan]
+    asked = m.set_params(missing="drop", sensitive_columns=["group"])
+    fitted = _fit(clone(asked), X, y, unknown)
+    assert fitted.groups_ == [0, 1]
+    rest = X[3:].reset_index(drop=True)
+    known = s[3:].reset_index(drop=True)
+    without = _fit(clone(asked), rest, y[3:], known)
+    np.testing.assert_array_equal(_predict(fitted, rest, known), _predict(without, rest, known))
+    labels = _predict(fitted, X, unknown)
+    assert set(labels) <= {0, 1}
+    if not m.draws_to_predict:
+        np.testing.assert_array_equal(labels[3:], _predict(fitted, rest, known))
+    refused = clone(asked).set_params(missing="error")
+    assert "3 of 240" in _refusal(lambda: _fit(refused, X, y, unknown), InputError)
 
 
 def _equal_weights_are_no_weights(m: BaseMitigator) -> None:
@@ -421,6 +473,10 @@ MITIGATOR_CHECKS: dict[str, Callable[[BaseMitigator], None]] = {
         _leaves_its_input_alone,
         _takes_text_labels,
         _takes_arrays_and_polars,
+        _takes_numbered_columns,
+        _takes_words_and_gaps,
+        _refuses_two_columns_of_one_name,
+        _drops_rows_of_no_group,
         _equal_weights_are_no_weights,
         _serves_many_groups_or_says_so,
         _serves_many_classes_or_says_so,

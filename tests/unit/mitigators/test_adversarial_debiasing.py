@@ -90,6 +90,18 @@ def test_projection_leaves_nothing_along_the_adversary_but_alpha(joint: bool) ->
         assert (g + 0.3 * h) @ unit == pytest.approx(0.0, abs=1e-7)
 
 
+def test_a_vanishing_gradient_is_projected_by_its_direction() -> None:
+    made, _ = duel(alpha=0.0)
+    made.alpha = 0.1
+    own, other = (np.array([3.0, 4.0], np.float32), np.array([0.0, 1e-30], np.float32))
+    place = np.empty(2, np.float32)
+    made.tensors = [(place, own, other)]
+    made.project()  # the square of 1e-30 is 0 in single precision, and 4e-30 over it is no number
+    assert np.isfinite(place).all()
+    assert place[0] == 3.0
+    assert place[1] < 0  # along the adversary's gradient it is pushed back
+
+
 def test_adam_is_the_textbooks() -> None:
     rng = np.random.default_rng(0)
     theta, m, v = rng.normal(size=4), np.zeros(4), np.zeros(4)

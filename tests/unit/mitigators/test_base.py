@@ -1,24 +1,46 @@
 """The meta-estimator: coding of labels and groups, stages, weights, warnings."""
 
+import re
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from isonomy.errors import DegenerateOutputWarning, InputError, NotApplicable, UnknownName
-from isonomy.mitigators import PostProcessor, PreProcessor, Reweighing, Unmitigated, make_mitigator
+from isonomy.errors import (
+    DegenerateOutputWarning,
+    InputError,
+    IsonomyWarning,
+    NotApplicable,
+    UnknownName,
+)
+from isonomy.mitigators import (
+    EcdFair,
+    FairSmote,
+    Maat,
+    Minimax,
+    PostProcessor,
+    PrejudiceRemover,
+    PreProcessor,
+    RejectOption,
+    Reweighing,
+    Stealth,
+    Unmitigated,
+    make_mitigator,
+)
 
 
 class Watcher(PreProcessor):
@@ -323,3 +345,111 @@ def test_no_probabilities_where_the_learner_has_none(name: str) -> None:
     assert not hasattr(make_mitigator(name, LinearSVC()), "predict_proba")
     assert hasattr(make_mitigator(name, LogisticRegression()), "predict_proba")
     assert hasattr(make_mitigator(name), "predict_proba")
+
+
+class ZeroBased(ClassifierMixin, BaseEstimator):
+    """A learner that knows the labels 0, 1, ... only, as gradient boosting elsewhere does."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ZeroBased":
+        self.classes_ = np.unique(y)
+        if self.classes_.tolist() != list(range(len(self.classes_))):
+            raise ValueError(f"Expected: [0 1], got {self.classes_}")
+        self.inner_ = GaussianNB().fit(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.inner_.predict(X)
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.inner_.predict_proba(X)
+
+
+@pytest.mark.parametrize("kind", [Reweighing, RejectOption, Maat, Stealth])
+def test_a_learner_that_counts_classes_from_zero_serves_words(kind: Any) -> None:
+    X, y, s = two_groups()
+    words = np.where(y == 1, "granted", "refused")
+    plain = kind(ZeroBased()).fit(X, y, sensitive_features=s)
+    named = kind(ZeroBased(), favorable="granted").fit(X, words, sensitive_features=s)
+    same = named.predict(X, sensitive_features=s) == np.where(
+        plain.predict(X, sensitive_features=s) == 1, "granted", "refused"
+    )
+    assert same.mean() > 0.97
+
+
+def test_xgboost_serves_words() -> None:
+    xgboost = pytest.importorskip("xgboost")
+    X, y, s = two_groups()
+    words = np.where(y == 1, "granted", "refused")
+    model = Reweighing(xgboost.XGBClassifier(n_estimators=5), favorable="granted")
+    assert (model.fit(X, words, sensitive_features=s).predict(X) == words).mean() > 0.7
+
+
+def two_groups() -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    s = np.arange(300) % 2
+    X = np.column_stack([s, rng.normal(size=(300, 2))])
+    return X, (X[:, 1] + s + rng.normal(size=300) > 0.5).astype(int), s
+
+
+@pytest.mark.parametrize("kind", [Reweighing, EcdFair, Stealth, FairSmote])
+def test_a_learner_without_a_seed_gets_one(kind: Any) -> None:
+    X, y, s = two_groups()
+    options: dict[str, Any] = {"budget": 3} if kind is EcdFair else {}
+    forest = RandomForestClassifier(n_estimators=3)
+    one, two = (
+        kind(forest, sensitive_columns=[0], **options).fit(X, y, sensitive_features=s)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert forest.random_state is None
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_probabilities_that_are_no_numbers_are_refused() -> None:
+    _, y, s = two_groups()
+    model = Unmitigated(GaussianNB())
+    with pytest.warns(DegenerateOutputWarning):
+        model.fit(np.zeros((300, 2)), y, sensitive_features=s)
+    with pytest.raises(NotApplicable, match="GaussianNB gives NaN for 300 of 300 rows"):
+        model.predict_proba(np.zeros((300, 2)))
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (PrejudiceRemover(eta="abc"), "eta must be a number; got 'abc'"),
+        (RejectOption(bounds=1), "bounds must be two numbers; got 1"),
+        (Minimax(rounds=2.5), "rounds must be a whole number or None; got 2.5"),
+        (FairSmote(balance="no"), "balance must be True or False; got 'no'"),
+    ],
+    ids=["number", "pair", "whole", "truth"],
+)
+def test_parameters_of_a_wrong_type_are_one_sentence(model: Any, words: str) -> None:
+    X, y, s = two_groups()
+    with pytest.raises(InputError, match=re.escape(words)):
+        model.fit(X, y, sensitive_features=s)
+
+
+def test_a_refusal_names_the_way_out_where_attributes_are_missing() -> None:
+    X, y, s = two_groups()
+    unknown = s.astype(object)
+    unknown[0] = None
+    with pytest.raises(NotApplicable, match=r"\(missing\).*missing='drop' leaves them out"):
+        Reweighing().fit(X, y, sensitive_features=unknown)
+    assert Reweighing(missing="drop").fit(X, y, sensitive_features=unknown).groups_ == [0, 1]
+
+
+def test_a_row_of_no_known_group_gets_the_mean_over_the_groups() -> None:
+    X, y, s = two_groups()
+    model = RejectOption(missing="drop").fit(X, y, sensitive_features=s)
+    each = [model.predict_proba(X, sensitive_features=np.full(300, g)) for g in (0, 1)]
+    lost = model.predict_proba(X, sensitive_features=[None] * 300)
+    np.testing.assert_allclose(lost, (each[0] + each[1]) / 2)
+    with pytest.warns(IsonomyWarning, match="7 was not among the groups"):
+        model.predict(X, sensitive_features=np.full(300, 7))
+
+
+def test_too_few_rows_for_the_folds_are_one_sentence() -> None:
+    X, y, s = np.eye(4), [0, 1, 0, 1], [0, 0, 1, 1]
+    with pytest.raises(InputError, match="reject_option could not be fitted on these 4 rows"):
+        RejectOption().fit(X, y, sensitive_features=s)

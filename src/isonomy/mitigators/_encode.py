@@ -1,0 +1,189 @@
+"""Words and missing values in X, as numbers where neither the method nor its learner takes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils import get_tags
+
+from isonomy._tables import as_pandas, column_names, numeric_columns
+from isonomy._validate import listed
+from isonomy.errors import InputError
+
+
+def is_plain(X: Any) -> bool:
+    """Return whether a table holds numbers and nothing else.
+
+    Examples
+    --------
+    >>> is_plain(np.eye(2)), is_plain(pd.DataFrame({"job": ["nurse"]}))
+    (True, False)
+    """
+    return not (has_words(X) or has_gaps(X))
+
+
+def has_words(X: Any) -> bool:
+    """Return whether a column holds something else than numbers."""
+    if sparse.issparse(X):
+        return False
+    if column_names(X) is not None:
+        return len(numeric_columns(X)) < int(X.shape[1])
+    X = np.asarray(X)
+    if X.dtype.kind not in "OUS":
+        return False
+    try:
+        X.astype(np.float64)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def has_gaps(X: Any) -> bool:
+    """Return whether a number is missing."""
+    if sparse.issparse(X):
+        X = X.data  # type: ignore[attr-defined]
+    elif isinstance(X, pd.DataFrame):
+        return bool(X.iloc[:, numeric_columns(X)].isna().to_numpy().any())
+    elif column_names(X) is not None:
+        frame = nw.from_native(X, eager_only=True)
+        columns = [frame[:, j] for j in numeric_columns(X)]
+        return any(bool(c.is_null().any()) or bool(np.isnan(c.to_numpy()).any()) for c in columns)
+    X = np.asarray(X)
+    if X.dtype.kind == "O":
+        return bool(pd.isna(X).any())
+    return X.dtype.kind == "f" and X.size > 0 and bool(np.isnan(X.min()))
+
+
+def takes_table(learner: Any, X: Any) -> bool:
+    """Return whether a learner takes a table as it is, words and missing values included.
+
+    A pipeline that begins with a ColumnTransformer or an encoder does, and so do learners from
+    outside scikit-learn as far as anyone can tell; of scikit-learn's own, trees take missing
+    values, and none takes words.
+    """
+    if hasattr(learner, "estimator") and not isinstance(learner, Pipeline):
+        return learner.estimator is None or takes_table(learner.estimator, X)
+    steps = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
+    steps = [step for step in steps if step is not None and not isinstance(step, str)]
+    first = steps[0]
+    if not type(first).__module__.startswith(("sklearn.", "isonomy.")):
+        return True
+    tags = get_tags(first)
+    if isinstance(first, ColumnTransformer | FeatureUnion) or tags.no_validation:
+        return True
+    if has_words(X) and not (tags.input_tags.categorical or _takes_categories(first, X)):
+        return False
+    if not has_gaps(X) or tags.input_tags.categorical:
+        return True
+    fills = [type(step).__module__.startswith("sklearn.impute") for step in steps]
+    needed = steps[: fills.index(True)] if any(fills) else steps
+    return all(get_tags(step).input_tags.allow_nan for step in needed)
+
+
+def _takes_categories(learner: Any, X: Any) -> bool:
+    """Return whether a learner reads words off pandas' categories, as gradient boosting does."""
+    return (
+        getattr(learner, "categorical_features", None) == "from_dtype"
+        and isinstance(X, pd.DataFrame)
+        and all(
+            isinstance(kind, pd.CategoricalDtype)
+            for j, kind in enumerate(X.dtypes)
+            if j not in numeric_columns(X)
+        )
+    )
+
+
+@dataclass
+class TableEncoder:
+    """The encoder of the preparation ``default``, fitted on the rows that a mitigator learns from.
+
+    Missing numbers become the median and numbers are standardised; words become one column per
+    level. A protected column of two values is one column of 0 and 1, so that it can be swapped.
+    """
+
+    who: str
+    names: list[str]
+    kinds: dict[str, Any]
+    ones: dict[str, Any]
+    transformer: Any = None
+
+    @classmethod
+    def learn(
+        cls, X: Any, protected: Sequence[int], *, who: str
+    ) -> tuple["TableEncoder", pd.DataFrame, tuple[int, ...]]:
+        """Fit the encoder; return it, the encoded rows and the protected columns among them."""
+        from isonomy.data.frames import make_transformer, with_categories
+
+        given = column_names(X)
+        names = [f"x{j}" if given is None else str(given[j]) for j in range(X.shape[1])]
+        if len(set(names)) < len(names):  # 1 and "1" are two names until they are text
+            names = [f"x{j}" for j in range(X.shape[1])]
+        encoder = cls(who, names, {}, {})
+        frame = with_categories(encoder._frame(X))
+        for j in protected:
+            column = frame[names[j]]
+            values = sorted(column.dropna().unique().tolist(), key=str)
+            if len(values) == 2 and not column.isna().any():
+                encoder.ones[names[j]] = values[1]
+        empty = [c for c in frame.columns if frame[c].isna().all()]
+        frame = frame.astype(dict.fromkeys(empty, "category"))  # a median of nothing is none
+        encoder.kinds = dict(frame.dtypes)
+        frame = encoder._coded(frame)
+        encoder.transformer = make_transformer(frame).fit(frame)
+        made = list(encoder.transformer.get_feature_names_out())
+        marked = {names[j] for j in protected}
+        positions = [j for j, n in enumerate(made) if n in marked or n.split("=")[0] in marked]
+        return encoder, encoder._transform(frame, X), tuple(positions)
+
+    def __call__(self, X: Any) -> pd.DataFrame:
+        """Encode other rows with the same columns."""
+        frame = self._frame(X)
+        for column, kind in self.kinds.items():
+            if isinstance(kind, pd.CategoricalDtype):
+                frame[column] = frame[column].astype("category")
+            else:
+                frame[column] = self._numbers(frame[column])
+        return self._transform(self._coded(frame), X)
+
+    def _numbers(self, column: "pd.Series[Any]") -> "pd.Series[Any]":
+        try:
+            return column.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"Column {column.name!r} must hold numbers, as in fit; got {error}."
+            ) from None
+
+    def _frame(self, X: Any) -> pd.DataFrame:
+        if column_names(X) is None:
+            whole = X.toarray() if sparse.issparse(X) else np.asarray(X)  # type: ignore[attr-defined]
+            return pd.DataFrame(whole, columns=self.names).infer_objects()
+        return as_pandas(X).set_axis(self.names, axis=1)
+
+    def _coded(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return protected columns of two values as 0 and 1, numbers as finite floats."""
+        frame = frame.copy(deep=False)
+        for column, one in self.ones.items():
+            frame[column] = (frame[column].astype(object) == one).astype(np.int8)
+        for column in frame.columns:
+            if column in self.ones or isinstance(frame[column].dtype, pd.CategoricalDtype):
+                continue
+            frame[column] = frame[column].to_numpy(dtype=np.float64, na_value=np.nan)
+            if np.isinf(frame[column].to_numpy()).any():
+                raise InputError(
+                    f"{self.who} needs finite numbers; column {listed([column])} holds infinite "
+                    f"ones: correct or drop such rows."
+                )
+        return frame
+
+    def _transform(self, frame: pd.DataFrame, X: Any) -> pd.DataFrame:
+        return pd.DataFrame(
+            self.transformer.transform(frame),
+            columns=self.transformer.get_feature_names_out(),
+            index=X.index if isinstance(X, pd.DataFrame) else None,
+        )

@@ -1,0 +1,59 @@
+"""Words and gaps as numbers, only where nobody else takes care of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from isonomy.errors import InputError
+from isonomy.mitigators import Suppression
+from isonomy.mitigators._encode import TableEncoder, is_plain, takes_table
+
+WORDS = pd.DataFrame({"sex": ["f", "m"] * 20, "job": ["nurse", "cook", "nurse", "clerk"] * 10})
+GAPS = pd.DataFrame({"pay": [1.0, np.nan] * 20})
+
+
+def test_what_learners_take() -> None:
+    code = make_column_transformer((OneHotEncoder(), ["job"]), remainder="drop")
+    assert takes_table(make_pipeline(code, LogisticRegression()), WORDS)
+    assert not takes_table(make_pipeline(StandardScaler(), LogisticRegression()), WORDS)
+    assert not takes_table(LogisticRegression(), GAPS)
+    assert takes_table(RandomForestClassifier(), GAPS)
+    assert not takes_table(RandomForestClassifier(), WORDS)
+    assert takes_table(HistGradientBoostingClassifier(), WORDS.astype("category"))
+    assert takes_table(make_pipeline(SimpleImputer(), LogisticRegression()), GAPS)
+    assert not takes_table(make_pipeline(StandardScaler(), LogisticRegression()), GAPS)
+
+
+def test_a_protected_column_of_two_values_is_one_column() -> None:
+    encoder, table, protected = TableEncoder.learn(WORDS, [0], who="test")
+    assert protected == (0,)
+    assert table.iloc[:4, 0].tolist() == [0, 1, 0, 1]
+    assert is_plain(table)
+    strange = encoder(pd.DataFrame({"sex": ["m"], "job": ["pilot"]}))
+    assert list(strange.columns) == list(table.columns)
+    several = WORDS.assign(sex=np.resize(["f", "m", "x"], 40))
+    _, table, protected = TableEncoder.learn(several, [0], who="test")
+    assert [table.columns[j] for j in protected] == ["sex=f", "sex=m", "sex=x"]
+
+
+def test_numbers_must_stay_numbers() -> None:
+    encoder, table, _ = TableEncoder.learn(GAPS, [], who="test")
+    assert table["pay"].tolist() == [0.0] * 40  # the median is the only value
+    with pytest.raises(InputError, match="must hold numbers, as in fit"):
+        encoder(pd.DataFrame({"pay": ["much"]}))
+    with pytest.raises(InputError, match="infinite"):
+        encoder(pd.DataFrame({"pay": [np.inf]}))
+
+
+def test_a_pipeline_of_ones_own_sees_the_words() -> None:
+    code = make_column_transformer((OneHotEncoder(), ["job"]))
+    model = Suppression(make_pipeline(code, LogisticRegression()))
+    y = (WORDS["job"] == "nurse").to_numpy().astype(int)
+    model.fit(WORDS, y, sensitive_features=WORDS["sex"])
+    assert list(model.estimator_.feature_names_in_) == ["job"]
