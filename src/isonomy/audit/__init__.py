@@ -1,10 +1,14 @@
 """Predictions in, disparities out, each with an interval and a verdict."""
 
 from isonomy._registry import callable_room
+from isonomy.audit.declared import TrainedModels, declared_model, read_declared, train_models
 from isonomy.audit.findings import Audit, ConditionalGap, Finding, GroupRate
 from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
+from isonomy.audit.models import audit_models
 from isonomy.audit.run import audit, audit_counts, audit_file
-from isonomy.audit.unexamined import looks_protected
+from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
+from isonomy.audit.traits import Trait
+from isonomy.audit.unexamined import looks_protected, unexamined_columns
 
 __all__ = [
     "Audit",
@@ -14,10 +18,20 @@ __all__ = [
     "FEWEST_ROWS",
     "Finding",
     "GroupRate",
+    "ModelPair",
+    "ModelsAudit",
+    "Standing",
+    "TrainedModels",
+    "Trait",
     "audit",
     "audit_counts",
     "audit_file",
+    "audit_models",
+    "declared_model",
     "looks_protected",
+    "read_declared",
+    "train_models",
+    "unexamined_columns",
 ]
 
 callable_room(__name__)

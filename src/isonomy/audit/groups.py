@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from isonomy._groups import is_unknown_group, near_duplicates
+from isonomy._bands import too_many_numbers
+from isonomy._groups import near_duplicates
 from isonomy._validate import listed
 from isonomy.audit.findings import Finding, GroupRate
 from isonomy.audit.judge import FEWEST_ROWS, VACUOUS, is_judged
@@ -114,7 +115,7 @@ def _strays(attribute: str, part: Counts) -> list[str]:
     """Name the groups that are listed and not compared, and those that may be one group."""
     out = []
     rows = part.n.sum(axis=(-1, -2))
-    unknown = np.array([is_unknown_group(g) for g in part.groups])
+    unknown = ~part.known
     if unknown.any() and len(part.attributes) == 1:
         names = [label for label, u in zip(part.labels(), unknown, strict=True) if u]
         out.append(
@@ -132,6 +133,8 @@ def _strays(attribute: str, part: Counts) -> list[str]:
             f"compared by themselves."
         )
     if len(part.attributes) == 1:
+        many = too_many_numbers(attribute, [g[0] for g in part.groups], rows)
+        out += [many] if many else []
         out += [
             f"{' and '.join(map(repr, names))} are separate groups of {attribute}: are they one?"
             for names in near_duplicates(g[0] for g in part.groups)

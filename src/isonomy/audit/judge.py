@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy._groups import is_unknown_group
+from isonomy._arrays import Floats
 from isonomy._validate import listed
 from isonomy.audit.findings import Finding, Verdict
 from isonomy.audit.limits import Facts, each_limits, evidence_of, pair_limits, range_limits
@@ -224,7 +225,7 @@ def comparable(parts: GapParts, counts: Counts) -> tuple[Counts, list[str]]:
     it would decide what is largest and smallest by chance. Where fewer than two groups are left,
     all those that are known stay, and the verdict is that there is too little evidence.
     """
-    known = np.array([not is_unknown_group(g) for g in counts.groups])
+    known = counts.known
     rows = evidence_of(parts, counts).fewest
     for keep in (known & (rows >= FEWEST_ROWS), known & (rows > 0), known):
         if keep.sum() >= 2:
@@ -376,7 +377,7 @@ def each_group(
             verdict, why = _verdict(value, low, high, limit, facts[k], metric, confidence)
             needed = _rows_needed(value, low, high, limit, facts[k], metric, verdict)
             if verdict == "undefined":
-                why = metric.undefined(_pair(counts, k, mask), compare="privileged") or why
+                why = metric.undefined(_pair(unprivileged, k, merged), compare="privileged") or why
             out.append(
                 Finding(
                     name=metric.name,
@@ -400,18 +401,19 @@ def each_group(
 
 def is_judged(counts: Counts) -> NDArray[np.bool_]:
     """Return which groups are compared: those that are known and have enough rows."""
-    known = np.array([not is_unknown_group(g) for g in counts.groups])
+    known = counts.known
     return np.asarray(known & (counts.n.sum(axis=(-1, -2)) >= FEWEST_ROWS))
 
 
-def _pair(counts: Counts, unprivileged: int, mask: NDArray[np.bool_]) -> Counts:
-    """Keep one unprivileged group and the privileged ones, merged."""
-    group = int(np.flatnonzero(~mask)[unprivileged])
-    return counts.map_cells(
-        lambda cells: np.stack([cells[group], cells[mask].sum(axis=0)]),
-        attributes=("group",),
-        groups=((counts.labels()[group],), ("privileged",)),
-        privileged={"group": ("privileged",)},
+def _pair(unprivileged: Counts, k: int, merged: Counts) -> Counts:
+    """Set one unprivileged group against the privileged ones, merged."""
+
+    def pair(own: Floats | None, both: Floats | None) -> Floats | None:
+        return None if own is None or both is None else np.stack([own[k], both[1]])
+
+    n = np.stack([unprivileged.n[k], merged.n[1]])
+    return replace(
+        merged, n=n, w=pair(unprivileged.w, merged.w), w2=pair(unprivileged.w2, merged.w2)
     )
 
 

@@ -124,27 +124,31 @@ def _between(one: Evidence, other: Evidence, inner: Any, outer: Any) -> tuple[Fl
     """Return the interval of each group of ``one`` against the only group of ``other``."""
     if one.parts.ratio:
         return _ratio_between(one, other, inner, outer)
+    near = _side_by_side(one, other, inner)
+    scale = 1.0 if one.parts.combine == "largest" else 1 / len(one.parts.rates)
     if not _one_sided(one.parts):
-        return _contrast(one, other, inner, np.full(len(one.parts.rates), 1.0))
-    signs = list(product((1.0, -1.0), repeat=len(one.parts.rates)))
+        return _contrast(near, np.full(len(one.parts.rates), scale))
+    far = near if outer is inner else _side_by_side(one, other, outer)
+    signs = [np.array(s) for s in product((scale, -scale), repeat=len(one.parts.rates))]
     if one.parts.combine == "largest":
-        signs = [tuple(s) for s in np.vstack([np.eye(len(signs[0])), -np.eye(len(signs[0]))])]
-    low = np.max([_contrast(one, other, inner, np.array(s))[0] for s in signs], axis=0)
-    high = np.max([_contrast(one, other, outer, np.array(s))[1] for s in signs], axis=0)
+        signs = list(np.vstack([np.eye(len(signs[0])), -np.eye(len(signs[0]))]))
+    low = np.max([_contrast(near, s)[0] for s in signs], axis=0)
+    high = np.max([_contrast(far, s)[1] for s in signs], axis=0)
     return np.maximum(low, 0.0), high
 
 
-def _contrast(
-    one: Evidence, other: Evidence, critical: Any, signs: Floats
-) -> tuple[Floats, Floats]:
-    """Return limits of a signed sum of differences; a mean where there are several."""
-    scale = 1.0 if one.parts.combine == "largest" else 1 / len(signs)
-    stacked = [
+def _side_by_side(one: Evidence, other: Evidence, critical: Any) -> list[Floats]:
+    """Return estimates, lower and upper limits: the rates of one group, then those of the other."""
+    return [
         np.concatenate(np.broadcast_arrays(a, b), axis=0).T
         for a, b in zip(one.limits(critical), other.limits(critical), strict=True)
     ]
-    estimates, low, high = stacked
-    return mover_difference(estimates, low, high, scale * np.r_[signs, -signs])
+
+
+def _contrast(limits: list[Floats], signs: Floats) -> tuple[Floats, Floats]:
+    """Return limits of a signed sum of differences; a mean where there are several."""
+    estimates, low, high = limits
+    return mover_difference(estimates, low, high, np.r_[signs, -signs])
 
 
 def _ratio_between(one: Evidence, other: Evidence, inner: Any, outer: Any) -> tuple[Floats, Floats]:
@@ -212,6 +216,9 @@ def _judged(
     alone = range_critical(confidence, 2, families=families)
     which = np.flatnonzero(outside(alone, slice(None)))
     if which.size:  # by how much: the multiplier at which the interval meets the range
+        beyond = outside(np.full(which.size, HIGHEST), which)
+        pvalue[which[beyond]], which = 0.0, which[~beyond]
+    if which.size:
         ends = np.full(which.size, alone), np.full(which.size, HIGHEST)
         for _ in range(30):
             middle = (ends[0] + ends[1]) / 2

@@ -1,5 +1,6 @@
 """Run an audit from arrays, counts or files."""
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,10 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from isonomy._files import open_table, sql_name
-from isonomy._groups import as_column, attribute_columns, group_index
+from isonomy._groups import as_column, attribute_columns, group_index, is_one_of
+from isonomy._tables import as_pandas, column_names, row_count, take
 from isonomy._validate import (
     as_names,
     check_columns,
@@ -25,7 +28,7 @@ from isonomy.audit.conditional import conditional_gaps
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.groups import group_rates, group_sizes, notes
 from isonomy.audit.scores import ScoredRows, score_rows
-from isonomy.audit.unexamined import looks_protected
+from isonomy.audit.unexamined import look_for_others
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
 from isonomy.metrics.gaps import default_comparison
@@ -33,6 +36,10 @@ from isonomy.metrics.query import banded
 
 MOST_DRAWS = 50_000_000
 """Cells times resamples that are held at once: 400 MB."""
+HUGE = {"HUGEINT", "UHUGEINT"}
+"""Types of whole numbers that a frame cannot hold."""
+LOOKED_AT, ROWS_READ = 20_000, 500_000
+"""Rows whose other columns are looked at, taken evenly from so many."""
 EXACT_ROWS = 2_000_000
 """Scores of a file with more rows than this are read as a histogram by the file's engine."""
 
@@ -129,7 +136,7 @@ def audit(
         if metric.needs == "neighbours":
             if X is None:
                 raise InputError(f"{metric.name} needs the features; pass X=...")
-            good = np.isin(np.asarray(as_column(y_pred, "y_pred")), list(counts.favorable))
+            good = is_one_of(as_column(y_pred, "y_pred"), counts.favorable)
             given = {k: metric.parameters[k] for k in ("k", "include_self")}
             near = neighbours(X, **given)
             ties = f"{near.tie_share:.1%} of rows had contested neighbours, shared equally"
@@ -140,7 +147,7 @@ def audit(
         table=table,
         scored=scored,
         neighbour_metrics=alone,
-        columns=[str(c) for c in getattr(X, "columns", ())],
+        columns=_some_rows(X, columns),
         intersections=intersections,
         metrics=wanted,
         thresholds=thresholds,
@@ -148,6 +155,16 @@ def audit(
         resamples=resamples,
         random_state=random_state,
     )
+
+
+def _some_rows(X: Any, attributes: Mapping[str, Any]) -> pd.DataFrame | list[str]:
+    """Return some rows of the features with the attributes; the names of a frame not in memory."""
+    if column_names(X) is None:
+        return [str(c) for c in getattr(X, "columns", ())]
+    rows = np.arange(0, row_count(X), math.ceil(row_count(X) / LOOKED_AT) or 1)
+    table = as_pandas(take(X, rows)).set_axis(list(map(str, column_names(X) or ())), axis=1)
+    asked = {a: np.asarray(column, dtype=object)[rows] for a, column in attributes.items()}
+    return table.reset_index(drop=True).assign(**asked)
 
 
 def _stratum_columns(strata: Any, columns: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -173,7 +190,7 @@ def _score_table(
 ) -> tuple[ScoreTable, ScoredRows]:
     """Bin the scores for intervals, and keep the rows for the values themselves."""
     values = check_score(score)
-    good = np.isin(np.asarray(as_column(y_true, "y_true")), list(counts.favorable))
+    good = is_one_of(as_column(y_true, "y_true"), counts.favorable)
     check_length("score", values.size, "y_true", good.size)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     group = group_index(columns, counts.groups, values.size)
@@ -187,7 +204,7 @@ def audit_counts(
     table: ScoreTable | None = None,
     scored: ScoredRows | None = None,
     neighbour_metrics: Mapping[str, tuple[float, str]] | None = None,
-    columns: Iterable[str] = (),
+    columns: Iterable[str] | pd.DataFrame = (),
     strata: Sequence[str] = (),
     intersections: bool = False,
     metrics: Iterable[str | Metric] | None = None,
@@ -199,8 +216,8 @@ def audit_counts(
     """Audit counts that were made elsewhere: from a file, a warehouse or merged shards.
 
     Takes the arguments of :func:`audit` that make sense without rows; ``columns`` are the names
-    of all columns of the table, to list those that look protected and were not asked about;
-    ``strata`` are attributes of the counts to compare within, and not to audit.
+    of all columns of the table, or a frame of some of its rows, to list those that look protected
+    and were not asked about; ``strata`` are attributes of the counts to compare within, and not to audit.
     """
     counted, counts = counts, _without(counts, strata)
     chosen = [get_metric(m) for m in (judge.DEFAULT_METRICS if metrics is None else metrics)]
@@ -210,7 +227,8 @@ def audit_counts(
     accept = judge.thresholds(thresholds, chosen)
     if resamples < 100:
         raise InputError(f"resamples must be at least 100 for an interval; got {resamples}.")
-    views = _views(counts, resamples, intersections)
+    drawn_by_group = any(m.kind == "group" and m.parts is None for m in chosen)
+    views = _views(counts, resamples if drawn_by_group else 1, intersections)
     everyone = counts.regroup(np.zeros(len(counts.groups), dtype=np.intp), (("all",),))
     drawn = everyone.resample(resamples, random_state=random_state)
     findings = judge.overall(everyone, drawn, chosen, confidence, neighbour_metrics or {})
@@ -238,7 +256,8 @@ def audit_counts(
         for attribute in (counts.attributes if strata else ())
         for row in conditional_gaps(counted, attribute, strata, chosen, confidence)
     ]
-    said = notes(counts, views, table, [*findings, *comparisons], confidence)
+    others, proxies = look_for_others(columns, counts.attributes)
+    said = notes(counts, views, table, [*findings, *comparisons], confidence) + proxies
     said += [
         f"The {row.label} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
         f"{row.within:.3f} within {row.strata} (Simpson's paradox)."
@@ -250,7 +269,7 @@ def audit_counts(
         comparisons=tuple(comparisons),
         groups=(*rates, *by_score),
         sizes=group_sizes(views),
-        unexamined=tuple(c for c in columns if c not in counts.attributes and looks_protected(c)),
+        unexamined=others,
         notes=tuple(said),
         counts=counts,
         settings={
@@ -314,7 +333,10 @@ def _together(
 
 
 def _views(counts: Counts, resamples: int, intersections: bool) -> list[tuple[str, Counts]]:
-    """Return each attribute, and the intersection, with its counts."""
+    """Return each attribute, and the intersection, with its counts.
+
+    ``resamples`` is how often groups are drawn: metrics that are gaps between rates need none.
+    """
     joint = " & ".join(counts.attributes)
     views = [(a, counts.select(a)) for a in counts.attributes]
     if not intersections or len(views) == 1:
@@ -380,8 +402,15 @@ def audit_file(
         favorable=favorable,
         privileged=privileged,
     )
-    used = {label, prediction, score, weight}
-    options["columns"] = [c for c in columns if c not in used]
+    used = {label, prediction, score, weight, *names, *alike}
+    others = [sql_name(c) for c in columns if c not in used]
+    every = math.ceil(min(counted.n.sum(), ROWS_READ) / LOOKED_AT)
+    with open_table(source, table) as file:
+        options["columns"] = file.execute(
+            f"SELECT {', '.join([*(f'{banded(a, bins)} AS {sql_name(a)}' for a in names), *others])} "
+            f'FROM (SELECT *, row_number() OVER () AS "row (nr)" FROM {file.rows} LIMIT {ROWS_READ}) '
+            f'WHERE "row (nr)" % {every} = 0'
+        ).df()
     options["strata"] = alike
     if score is None:
         return audit_counts(counted, **options)
@@ -391,10 +420,15 @@ def audit_file(
             source, counts, label=label, score=score, weight=weight, table=table, bands=bins
         )
         return audit_counts(counted, table=histogram, **options)
-    wanted = [sql_name(c) for c in (label, score, *([weight] if weight else []))]
-    wanted += [f"{banded(a, bins)} AS {sql_name(a)}" for a in names]
+    keys = {label: sql_name(label), **{a: banded(a, bins) for a in names}}
     with open_table(source, table) as file:
+        huge = [c for c in keys if file.columns[c] in HUGE and c not in (bins or {})]
+        keys |= {c: f"CAST({keys[c]} AS VARCHAR)" for c in huge}
+        wanted = [sql_name(c) for c in (score, *([weight] if weight else []))]
+        wanted += [f"{key} AS {sql_name(c)}" for c, key in keys.items()]
         frame = file.execute(f"SELECT {', '.join(wanted)} FROM {file.rows}").df()
+    for name in huge:  # a frame would hold them as floats
+        frame[name] = frame[name].map(int, na_action="ignore").astype(object)
     histogram, scored = _score_table(
         frame[label],
         frame[score],

@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -12,6 +13,9 @@ import pandas as pd
 from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.store.record import Block, blocks_frame
+
+MOST_FILES = 20_000
+"""More than any of the archives holds: a folder with more is a home or a disk."""
 
 PUBLISHED = ":published"
 """How the study of runs that others published ends: ours and theirs are never mixed."""
@@ -50,7 +54,13 @@ def list_files(folder: str | Path) -> list[File]:
         )
     loose: list[File] = []
     packed: list[File] = []
-    for path in sorted(p for p in root.rglob("*") if p.is_file()):
+    found = list(islice((p for p in root.rglob("*") if p.is_file()), MOST_FILES + 1))
+    if len(found) > MOST_FILES:
+        raise InputError(
+            f"The folder of the authors' archive must hold it and nothing else; {str(folder)!r} "
+            f"has more than {MOST_FILES:,} files."
+        )
+    for path in sorted(found):
         if path.suffix == ".zip" and zipfile.is_zipfile(path):
             packed += _members(path)
         else:

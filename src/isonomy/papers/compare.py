@@ -17,7 +17,7 @@ from isonomy.papers.judge import is_baseline, known_mean, one_study
 from isonomy.papers.paper import FINDINGS, PAPERS
 from isonomy.papers.table import PaperTable
 from isonomy.stats import holm, mann_whitney
-from isonomy.store.record import check_frame, wide
+from isonomy.store.record import check_frame, combine, wide
 
 ALPHA = 0.01
 """Significance level of a cell, Holm's correction over all cells included."""
@@ -133,6 +133,7 @@ def compare(
     *,
     alpha: float = ALPHA,
     paired: bool = True,
+    beside: pd.DataFrame | None = None,
 ) -> Comparison:
     """Compare our runs of a study with the published ones.
 
@@ -141,13 +142,15 @@ def compare(
     ours, published : DataFrame
         Result frames, such as ``Store.frame()`` and ``read_published(...)``.
     paper : str
-        Whose tables and findings to make: a paper that is ``comparable``.
+        Whose tables and findings to make; single cells are compared where it is ``comparable``.
     alpha : float
         Significance level at which a cell is rejected, after Holm's correction.
     paired : bool
         Whether a repeat met the same test rows on both sides, as it did where the authors' splits
         are replayed (``protocol="as_published"``): runs are then compared seed by seed too, and
         the tables are made of the published runs of the same repeats.
+    beside : DataFrame, optional
+        Our runs of the paper's other studies, such as the corrected one, for the findings.
 
     Examples
     --------
@@ -167,25 +170,36 @@ def compare(
     for side, frame in (("Our runs", ours), ("The published runs", published)):
         if check_frame(frame).empty:
             raise InputError(f"{side} must hold results; the frame is empty.")
-    part = same_part(published, ours)
-    cells = compare_cells(ours, part, alpha=alpha, paired=paired)
-    if paired:
+    if about.comparable:  # otherwise layers of aggregates, which the recipes tell apart
+        one_study(published)
+    part = same_part(published, one_study(ours))
+    cells = pd.DataFrame()
+    if about.comparable:
+        cells = compare_cells(ours, part, alpha=alpha, paired=paired)
+    if about.comparable and paired:
         part = _same_repeats(part, ours)
     # what only one side holds would pool other runs on each
     tables, left_out = compare_tables(same_part(ours, part), part, about)
     findings = None
     if FINDINGS in about.tables:
-        findings = about.tables[FINDINGS].make(published=published, ours=ours)
+        findings = about.tables[FINDINGS].make(published=published, ours=_with(ours, beside))
     if findings is not None and len(part) < len(published):
         data = findings.data.copy()
         same = about.tables[FINDINGS].make(published=part).data["recomputed"]
         data.insert([*data.columns].index("ours"), "recomputed on our part", same)
         findings = replace(findings, data=data)
-    notes = [*_power(cells, alpha), *_baseline_note(ours, published), *left_out]
+    power = _power(cells, alpha) if len(cells) else []
+    notes = [*power, *_baseline_note(ours, published), *left_out]
     return Comparison(paper, cells, tables, findings, alpha, tuple(notes))
 
 
-def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
+def _with(ours: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:
+    return ours if beside is None else combine([ours, beside])
+
+
+def compare_with_print(
+    ours: pd.DataFrame, paper: str, *, beside: pd.DataFrame | None = None
+) -> Comparison:
     """Compare our runs with what a paper prints, where the authors' files are not at hand.
 
     A printed cell is compared where our runs hold all that is behind it.
@@ -196,13 +210,17 @@ def compare_with_print(ours: pd.DataFrame, paper: str) -> Comparison:
         A result frame.
     paper : str
         Whose tables and findings to make.
+    beside : DataFrame, optional
+        Our runs of the paper's other studies, such as the corrected one, for the findings.
     """
     about = PAPERS[paper]
     tables, left_out = compare_tables(ours, None, about)
     notes = []
     if about.comparable:
         notes = ["The authors' files were not given (--published): single cells are not compared."]
-    findings = about.make(FINDINGS, ours) if FINDINGS in about.tables else None
+    findings = None
+    if FINDINGS in about.tables:
+        findings = about.make(FINDINGS, _with(ours, beside))
     return Comparison(paper, pd.DataFrame(), tables, findings, notes=(*notes, *left_out))
 
 
@@ -225,7 +243,7 @@ def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     Baselines go with their model. A method that brings its own learner was published once and
     stands for every base model.
     """
-    published, ours = check_frame(one_study(published)), check_frame(one_study(ours))
+    published, ours = check_frame(published), check_frame(ours)
     ours = ours[(ours["status"] == "ok").to_numpy()]
     our_cells = _keys(ours).unique()
     keep = _keys(published).isin(our_cells)

@@ -12,6 +12,7 @@ from isonomy._registry import Registry
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.papers.table import PaperTable, Recipe
+from isonomy.store.record import combine
 
 if TYPE_CHECKING:
     from isonomy.store import Store
@@ -45,10 +46,14 @@ class Paper:
         The metrics that the tables are made of; all that a store holds where empty.
     read : callable, optional
         Reads the files that the authors published, from a folder to a result frame.
+    archive : str
+        What a folder of these files looks like, for those who name another one.
     comparable : bool
         Whether the authors' runs can be compared with ours, run by run.
     words : tuple of str
         What only this folder may name besides its own name and the first author, such as recipes.
+    more : callable, optional
+        From a store to rows that its tables need beyond the stored metrics, made of joint counts.
     about_runs : callable
         From the name of a table and ``Store.runs()`` to notes below that table.
 
@@ -66,8 +71,10 @@ class Paper:
     parts: Callable[[pd.DataFrame], frozenset[str]]
     metrics: tuple[str, ...] = ()
     read: Callable[[str | Path], pd.DataFrame] | None = None
+    archive: str = ""
     comparable: bool = False
     words: tuple[str, ...] = ()
+    more: "Callable[[Store], pd.DataFrame] | None" = None
     about_runs: Callable[[str, pd.DataFrame], list[str]] = _no_notes
 
     @property
@@ -139,7 +146,8 @@ class Paper:
     def frame_of(self, store: "Store") -> pd.DataFrame:
         """Read the metrics of the tables from a store."""
         if not self.metrics:
-            return store.frame()
+            whole = store.frame()
+            return whole if self.more is None else combine([whole, self.more(store)])
         # runs hold signed gaps, points of a baseline the mean of their sizes
         stored = {m: [n for n in (m, m.strip("|")) if n in store.metrics] for m in self.metrics}
         absent = [metric for metric, names in stored.items() if not names]
@@ -212,7 +220,17 @@ def read_published(paper: str, folder: str | Path) -> pd.DataFrame:
             f"The authors' runs must be published to be read ({readable}); those of {paper!r} are "
             "not."
         )
-    return read(folder)
+    try:
+        return read(folder)
+    except InputError as error:
+        said = str(error).rstrip(".")
+        looks = PAPERS[paper].archive
+        if not looks or looks in said:
+            raise
+        raise InputError(
+            f"{said}; a folder of this paper holds {looks}: name the root of its authors' "
+            f"repository, or a part of it, and nothing beside it."
+        ) from error
 
 
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")

@@ -66,6 +66,8 @@ class PaperTable:
         How a cell is written where it is compared with the print.
     shares : bool
         Whether the cells are shares, which a screen shows as percentages.
+    drawing : {"", "lines", "grid"}
+        How a page draws it beside its numbers: a line for each column, or the cells as shades.
     """
 
     name: str
@@ -77,6 +79,7 @@ class PaperTable:
     printed: pd.DataFrame | None = None
     write: Callable[[Any], str] = four_digits
     shares: bool = False
+    drawing: str = ""
 
     def frame(self) -> pd.DataFrame:
         """Return the recomputed values."""

@@ -226,5 +226,11 @@ def test_biswas_reads_the_ten_run_means_from_the_workbook(tmp_path: Path) -> Non
     (tmp_path / "artifact-result.xlsx").write_bytes(workbook(sheet, "all-result"))
     table = wide(read_biswas(tmp_path))
     assert table["model"].unique().tolist() == ["HC7"]
-    assert table["dataset"].unique().tolist() == ["home"]
+    assert table["dataset"].unique().tolist() == ["home_credit"]
     assert table.set_index("mitigator").loc["reweighing", "accuracy"] == 0.009
+
+
+def test_a_wrong_folder_is_told_what_a_right_one_holds(tmp_path: Path) -> None:
+    put(tmp_path, "eo_lr_adult_sex_0_50.txt", "a stranger's file\n")
+    with pytest.raises(InputError, match=r"a folder of this paper holds Fairea's result files"):
+        read_published("fairea", tmp_path)

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from isonomy.errors import InputError
+from isonomy.papers.biswas_2020 import figures
 from isonomy.papers.biswas_2020 import tables as biswas_2020
 from isonomy.store import Record, records_frame
 
@@ -111,3 +113,22 @@ def test_fig4_and_held(frame: pd.DataFrame) -> None:
     assert table.data["Total bias"].tolist() == [0.4, 0.2]
     assert table.cases == 2
     assert biswas_2020.parts_of(frame) == {"original runs", "mitigated runs"}
+
+
+def test_figures_8_to_10_follow_the_ranks(frame: pd.DataFrame) -> None:
+    assert figures.fig8(frame).data["best"].to_dict() == {"GC1": "O", "GC2": "D"}
+    assert figures.fig8(frame).data.loc["GC1", "SPD"] == -0.05
+    assert figures.fig9(frame).data["Bias"].round(6).to_dict() == {"GC1": -0.35, "GC2": -0.1}
+    assert figures.fig10(frame).data["Bias"].round(6).to_dict() == {"GC1": 0.05, "GC2": 0.0}
+    assert figures.fig3(frame).data.loc["GC2", "SPD"] == -0.2
+
+
+def test_figures_5_and_6_are_of_single_runs() -> None:
+    runs = [run("GC1", "", bias, repeat) for repeat, bias in enumerate((0.1, 0.2, 0.3))]
+    spread = figures.fig6(records_frame(runs))
+    assert spread.data.loc["GC1", "SPD"] == pytest.approx(0.1)
+    assert "SPD 0.10" in spread.notes[0]
+    with pytest.raises(InputError, match="three runs of titanic"):
+        figures.fig5(records_frame(runs))
+    with pytest.raises(InputError, match="two runs"):
+        figures.fig6(records_frame(runs[:1]))

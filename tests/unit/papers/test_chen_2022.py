@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 
 from isonomy.errors import InputError
 from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.cases import PAIRS, PERFORMANCE, cube_of
+from isonomy.papers.chen_2022.forest import LegacyRandomForest
 from isonomy.store import Record, records_frame
 
 NAMES = {**PERFORMANCE, **chen_2022.BIAS}
@@ -259,3 +262,23 @@ def test_a_frame_of_something_else_is_refused() -> None:
     with pytest.raises(InputError, match="it holds none"):
         chen_2022.fig3(frame)
     assert chen_2022.parts_of(frame) == frozenset()
+
+
+def test_the_old_forest_counts_rows_and_then_weighs_them() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = np.where(X[:, 0] + rng.normal(size=80) > 0, "good", "bad")
+    weight = rng.integers(1, 4, size=80).astype(float)
+    old = LegacyRandomForest(n_estimators=10, random_state=3)
+    even = clone(old).fit(X, y, np.ones(80)).predict_proba(X)
+    np.testing.assert_array_equal(even, clone(old).fit(X, y).predict_proba(X))
+    np.testing.assert_array_equal(
+        even, RandomForestClassifier(n_estimators=10, random_state=3).fit(X, y).predict_proba(X)
+    )
+    model = clone(old).fit(X, y, weight)
+    drawn = np.bincount(
+        np.random.RandomState(model.estimators_[0].random_state).randint(0, 80, 80), minlength=80
+    )
+    root = model.estimators_[0].tree_
+    assert root.weighted_n_node_samples[0] == pytest.approx((drawn * weight).sum())
+    assert set(model.predict(X)) == {"good", "bad"}

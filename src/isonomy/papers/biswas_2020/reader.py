@@ -14,6 +14,9 @@ from isonomy.papers.biswas_2020.tables import BEFORE, LOGARITHMS, METHODS, METRI
 from isonomy.papers.biswas_2020.workbook import read_sheet
 from isonomy.store.record import Block
 
+ARCHIVE = "the Kaggle study's files (src/models/*/res/*/1.csv, artifact-result.xlsx)"
+"""What a folder of the authors' files holds."""
+
 _MITIGATORS = (BEFORE, *METHODS.values())
 _MEANS = tuple(METRICS.values())
 _RUN = tuple(LOGARITHMS.get(metric, metric) for metric in _MEANS)
@@ -22,8 +25,9 @@ _TASKS = {
     "adult": ("AC", "race"),
     "bank": ("BM", "age"),
     "home": ("HC", "sex"),
-    "titanic": ("TM", "sex"),
+    "titanic": ("TM", "Sex"),
 }
+_DATASETS = {task: task for task in _TASKS} | {"home": "home_credit"}  # the names of our own study
 _NAMES = {prefix: (task, attribute) for task, (prefix, attribute) in _TASKS.items()}
 _FILE = re.compile(r"(?P<task>[a-z]+)/res/[a-z]+(?P<model>\d+)/(?P<run>\d+)\.csv$")
 _ALL = re.compile(r"(?P<task>[a-z]+)/all_model\.csv$")
@@ -51,9 +55,7 @@ def read_biswas(folder: str | Path) -> pd.DataFrame:
             blocks += _table(file, match["task"])
         elif file.name == "artifact-result.xlsx":
             blocks += _workbook(file)
-    return refuse_empty(
-        blocks, folder, "the Kaggle study's files (src/models/*/res/*/1.csv, artifact-result.xlsx)"
-    )
+    return refuse_empty(blocks, folder, ARCHIVE)
 
 
 def _run(file: File, task: str, number: str, repeat: int) -> Iterator[Block]:
@@ -70,7 +72,7 @@ def _run(file: File, task: str, number: str, repeat: int) -> Iterator[Block]:
                 why = "0 in the denominator" if undefined else ""
                 yield Block(
                     f"biswas_2020{PUBLISHED}",
-                    task,
+                    _DATASETS[task],
                     attribute,
                     f"{prefix}{number}",
                     mitigator,
@@ -111,4 +113,5 @@ def _workbook(file: File) -> Iterator[Block]:
 def _means(study: str, task: str, attribute: str, model: str, row: Floats) -> Iterator[Block]:
     values = row.reshape(len(_MITIGATORS), len(_MEANS))
     for mitigator, means in zip(_MITIGATORS, values, strict=True):
-        yield Block(study, task, attribute, model, mitigator, _MEANS, means[:, None], None)
+        place = (study, _DATASETS[task], attribute, model, mitigator)
+        yield Block(*place, _MEANS, means[:, None], None)

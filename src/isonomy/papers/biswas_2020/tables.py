@@ -10,6 +10,7 @@ Biswas and Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platfor
 Empirical Study on Model Fairness, ESEC/FSE.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -48,6 +49,12 @@ METRICS: dict[str, str] = {
 }
 """The metrics of Table 2 by the paper's label; all but the first two are measures of bias."""
 
+BIAS = [*METRICS][2:]
+"""The seven measures of bias by the paper's label."""
+
+SECOND = {"german": "age", "adult": "sex"}
+"""The second protected attribute of two datasets, which Figure 7 alone looks at."""
+
 LOGARITHMS = {"log_disparate_impact": "disparate_impact", "ln(consistency)": "consistency"}
 """The metrics that are logarithms, and what each is the logarithm of in a single run."""
 
@@ -55,7 +62,25 @@ _LAYERS = (":paper", ":all_model")
 _MISPLACED = ("HC3", "HC4", "HC5", "HC7", "HC8")
 
 
-def means(frame: pd.DataFrame, *, fill: bool = True) -> tuple[pd.DataFrame, list[str]]:
+def single_runs(frame: pd.DataFrame, *, second: bool = False) -> pd.DataFrame:
+    """Return the nine numbers of every single run, logarithms taken; undefined ones are NaN.
+
+    Runs by a dataset's second attribute are left out, unless they are the ones asked for.
+    """
+    names = [*METRICS.values()]
+    is_second = frame["attributes"].astype(str) == frame["dataset"].astype(str).map(SECOND)
+    layer = frame["study"].astype(str).str.endswith(_LAYERS)
+    own = frame[((is_second == second) & ~layer).to_numpy()]
+    runs = wide(one_study(own), [LOGARITHMS.get(name, name) for name in names])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        runs = runs.assign(**{log: np.log(runs[name]) for log, name in LOGARITHMS.items()})
+    runs[names] = runs[names].replace([np.inf, -np.inf], np.nan)
+    return runs.rename(columns={name: label for label, name in METRICS.items()})
+
+
+def means(
+    frame: pd.DataFrame, *, fill: bool = True, digits: int = 3, second: bool = False
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the nine numbers of every (model, mitigator), and notes on how they were computed.
 
     Parameters
@@ -65,18 +90,19 @@ def means(frame: pd.DataFrame, *, fill: bool = True) -> tuple[pd.DataFrame, list
     fill : bool
         Where single runs are averaged, replace an undefined value by the unmitigated one, as the
         authors' script does; otherwise it stays undefined.
+    digits : int
+        Decimals of means of single runs: three in the authors' tables.
+    second : bool
+        Whether to look at the runs by a dataset's second attribute, which are left out otherwise.
     """
     names = [*METRICS.values()]
     for ending in _LAYERS:
         layer = frame[frame["study"].astype(str).str.endswith(ending)]
         if len(layer):
             return _laid(wide(layer, names)), [f"From {layer['study'].iloc[0]}."]
-    runs = wide(one_study(frame), [LOGARITHMS.get(name, name) for name in names])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        runs = runs.assign(**{log: np.log(runs[name]) for log, name in LOGARITHMS.items()})
-    runs[names] = runs[names].replace([np.inf, -np.inf], np.nan)
-    grouped = runs.groupby(["dataset", "model", "mitigator"], observed=True)[names].mean()
-    laid = _laid(grouped.reset_index())
+    runs = single_runs(frame, second=second)
+    grouped = runs.groupby(["dataset", "model", "mitigator"], observed=True)[[*METRICS]].mean()
+    laid = _laid(grouped.reset_index().rename(columns=METRICS))
     notes = [f"From {len(runs):,} single runs of {frame['study'].iloc[0]}."]
     before = laid.xs(BEFORE, level="mitigator").reindex(laid.index.get_level_values("model"))
     filled = laid.fillna(before.set_axis(laid.index))
@@ -87,7 +113,7 @@ def means(frame: pd.DataFrame, *, fill: bool = True) -> tuple[pd.DataFrame, list
             f"{holes} undefined values after mitigation are replaced by those before it, as the "
             "authors' script does: they read as no change."
         )
-    return laid.round(8).round(3), notes
+    return laid.round(8).round(digits), notes
 
 
 def _laid(table: pd.DataFrame) -> pd.DataFrame:
@@ -97,9 +123,12 @@ def _laid(table: pd.DataFrame) -> pd.DataFrame:
 
 def totals(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the total bias of every model before mitigation and after each method."""
-    laid, _ = means(frame)
+    return _sums(means(frame)[0])
+
+
+def _sums(laid: pd.DataFrame) -> pd.DataFrame:
     # three decimals in, three out: sums must not tie or differ by a rounding of floats
-    total = laid[[*METRICS][2:]].abs().sum(axis=1, skipna=False).round(6)
+    total = laid[BIAS].abs().sum(axis=1, skipna=False).round(6)
     names = {name: letter for letter, name in METHODS.items()} | {BEFORE: "before"}
     by = total.rename(index=names, level="mitigator").unstack("mitigator")  # noqa: PD010
     models = laid.index.get_level_values("model").unique()
@@ -107,9 +136,26 @@ def totals(frame: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def _ranked(row: pd.Series) -> str:
-    """Write the letters by total bias, with a stroke after the last that lowers it."""
-    order = row[[*METHODS]].sort_values(kind="stable")
+def ranks(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rank of each method by total bias, 1 for the least.
+
+    Totals that are equal at the three decimals of the ten-run means are ranked by the single runs
+    that were shipped, where the frame holds them, which have eight; then in the order R D A P E C O.
+    """
+    total = totals(frame)[[*METHODS]]
+    finer = total * 0.0
+    shipped = frame[frame["study"].astype(str).str.endswith(":published")]
+    tied = shipped[shipped["model"].astype(str).isin(_tied(total))]
+    if _is_paper(frame) and len(tied):
+        single = _sums(means(tied, digits=8)[0])[[*METHODS]]
+        finer.update(single)
+    order = [np.lexsort((b, a)) for a, b in zip(total.to_numpy(), finer.to_numpy(), strict=True)]
+    return pd.DataFrame(np.argsort(order, axis=1) + 1.0, total.index, total.columns)
+
+
+def _ranked(row: pd.Series, place: pd.Series) -> str:
+    """Write the letters by rank, with a stroke after the last that lowers the total bias."""
+    order = row[place.sort_values().index]
     better = order < row["before"]
     return f"{''.join(order.index[better])}/{''.join(order.index[~better])}"
 
@@ -118,39 +164,35 @@ def table2(frame: pd.DataFrame) -> PaperTable:
     """Return Table 2: each model before and after its best mitigation, and the rank of all seven."""
     laid, notes = means(frame)
     total = totals(frame)
-    best = total[[*METHODS]].idxmin(axis=1)
+    place = ranks(frame)
+    best = place.idxmin(axis=1)
     after = pd.MultiIndex.from_arrays([total.index, best.map(METHODS)])
     parts = {
         "before": laid.xs(BEFORE, level="mitigator").reindex(total.index),
         "after": laid.reindex(after).set_axis(total.index),
-        "ranks": pd.DataFrame({"Algo": best, "Rank": total.apply(_ranked, axis=1)}),
+        "ranks": pd.DataFrame(
+            {"Algo": best, "Rank": [_ranked(total.loc[m], place.loc[m]) for m in total.index]},
+            index=total.index,
+        ),
     }
-    ranks = read_printed(__file__, "table2")["rank"].reindex(total.index)
-    theirs = pd.DataFrame({("ranks", "Algo"): ranks.str[0], ("ranks", "Rank"): ranks})
+    theirs = read_printed(__file__, "table2", header=2).reindex(total.index)
     if tied := _tied(total):
         notes.append(
-            f"Equal totals after rounding, ranked in the order R D A P E C O: {', '.join(tied)}."
+            f"Equal totals after rounding: {', '.join(tied)}. Single runs decide where they are "
+            "held, else the order R D A P E C O."
         )
     title = "Models before and after their best mitigation, methods ranked by total bias"
-    return _finished("table2", title, pd.concat(parts, axis=1), notes, theirs, _three, frame)
+    return _finished("table2", title, pd.concat(parts, axis=1), notes, theirs, without_zero, frame)
 
 
 def table3(frame: pd.DataFrame, *, most: int = 10) -> PaperTable:
     """Return Table 3: the mean rank of each method on the least and the most biased models."""
     total = totals(frame)
     notes = means(frame)[1]
-    ranks = total[[*METHODS]].rank(axis=1, method="first")
-    if (tied := _tied(total)) and _is_paper(frame):
-        # three decimals cannot decide a tie; the print, made from more, can
-        for model in tied:
-            letters = [*read_printed(__file__, "table2")["rank"][model].replace("/", "")]
-            ranks.loc[model] = total.loc[model, letters].rank(method="first")
-        notes.append(
-            f"Equal totals after rounding, in the order that Table 2 prints: {', '.join(tied)}."
-        )
+    place = ranks(frame)
     order = total["before"].sort_values(kind="stable").index
     sets = {"LBM": order[:most], "MBM": order[-most:], "All": order}
-    data = pd.DataFrame({name: ranks.loc[models].mean() for name, models in sets.items()})
+    data = pd.DataFrame({name: place.loc[models].mean() for name, models in sets.items()})
     if len(total) < 2 * most:
         notes.append(f"There are {len(total)} models: the two sets of {most} overlap.")
     if frame["study"].astype(str).str.contains(":", regex=False).all():
@@ -169,12 +211,27 @@ def fig4(frame: pd.DataFrame) -> PaperTable:
     total = totals(frame)["before"]
     before = laid.xs(BEFORE, level="mitigator").reindex(total.index)
     data = before[["Acc", "F1"]].assign(**{"Total bias": total})
-    theirs = read_printed(__file__, "table2")[["total"]].set_axis(["Total bias"], axis=1)
+    theirs = read_printed(__file__, "fig4")
     title = "Accuracy, F1 and total bias of the models before mitigation"
-    return _finished("fig4", title, data, notes, theirs.reindex(total.index), _three, frame)
+    return _finished("fig4", title, data, notes, theirs.reindex(total.index), three_decimals, frame)
 
 
-_three = decimals(3, undefined="undefined")
+three_decimals = decimals(3, undefined="undefined")
+"""How a figure's numbers are written."""
+
+
+def without_zero(value: Any) -> str:
+    """Write three decimals as Table 2 does: no zero before the point, and a plain one for nothing.
+
+    Examples
+    --------
+    >>> [without_zero(value) for value in (0.687, -0.0762, 0.0, -2.449, "RD/APCEO")]
+    ['.687', '-.076', '0', '-2.449', 'RD/APCEO']
+    """
+    text = three_decimals(value)
+    if not isinstance(value, float):
+        return text
+    return "0" if text == "0.000" else re.sub(r"^(-?)0\.", r"\1.", text)
 
 
 def _two(value: Any) -> str:
@@ -203,7 +260,11 @@ def _finished(
     """Make a table; of the paper's own runs, with the print, and notes on how far they agree."""
     cases = len(data) if models is None else models
     if not _is_paper(frame):
-        return PaperTable(name, title, data, cases, "models", tuple(notes), None, write)
+        # our own runs stand beside the print where it is about as many models
+        whole = name != "table3" or cases == len(read_printed(__file__, "fig4"))
+        ours = whole and frame["study"].astype(str).str.startswith("biswas_2020").all()
+        beside = theirs.fillna("") if ours else None
+        return PaperTable(name, title, data, cases, "models", tuple(notes), beside, write)
     table = PaperTable(name, title, data, cases, "models", printed=theirs, write=write)
     first = table.agreement()
     first.append(
@@ -222,13 +283,17 @@ def _finished(
 def parts_of(frame: pd.DataFrame) -> frozenset[str]:
     """Return the parts that a frame holds: models before and after mitigation."""
     names = {"original runs": [BEFORE], "mitigated runs": [*METHODS.values()]}
-    return frozenset(n for n, methods in names.items() if frame["mitigator"].isin(methods).any())
+    parts = {n for n, methods in names.items() if frame["mitigator"].isin(methods).any()}
+    second = frame["attributes"].astype(str) == frame["dataset"].astype(str).map(SECOND)
+    return frozenset(parts | ({"runs by a second attribute"} if second.any() else set()))
 
 
-_BOTH = frozenset({"original runs", "mitigated runs"})
+BOTH = frozenset({"original runs", "mitigated runs"})
+"""The parts that a table of mitigations needs."""
+
 TABLES: dict[str, Recipe] = {
-    "table2": Recipe(table2, "models before and after their best mitigation, and ranks", _BOTH),
-    "table3": Recipe(table3, "mean rank of each method", _BOTH),
-    "fig4": Recipe(fig4, "accuracy, F1 and total bias before mitigation", _BOTH),
+    "table2": Recipe(table2, "models before and after their best mitigation, and ranks", BOTH),
+    "table3": Recipe(table3, "mean rank of each method", BOTH),
+    "fig4": Recipe(fig4, "accuracy, F1 and total bias before mitigation", BOTH),
 }
 """What can be recomputed, by name."""

@@ -8,13 +8,13 @@ mitigation methods for machine learning classifiers. TOSEM 32(4).
 
 from math import ceil
 
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.svm import LinearSVC
 
 from isonomy.data.aif360 import aif360_frame
 from isonomy.data.prepare import PREPARATIONS, Preparation
 from isonomy.data.splits import SPLITTERS, Parts, legacy_order
 from isonomy.models import RECIPES, LegacyLogisticRegression, network_factory
+from isonomy.papers.chen_2022.forest import LegacyRandomForest
 
 PREPARATIONS.add("chen", Preparation("chen", aif360_frame, scale="minmax", one_table=True))
 
@@ -32,7 +32,7 @@ RECIPES.add(
     "chen",
     {
         "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
-        "rf": lambda seed: RandomForestClassifier(random_state=seed),
+        "rf": lambda seed: LegacyRandomForest(random_state=seed),
         "svm": lambda seed: LinearSVC(random_state=seed),
         **{name: network_factory(name, scaled=False) for name in ("dl", "dl2", "dl3", "dl4")},
     },

@@ -12,6 +12,9 @@ from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, nu
 from isonomy.papers.chen_2022.cases import BIAS, METHODS, NAMES
 from isonomy.store.record import Block
 
+ARCHIVE = "Chen's result files (such as rw_lr_adult_sex.txt)"
+"""What a folder of the authors' files holds."""
+
 _STUDY = f"chen_2022{PUBLISHED}"
 
 _PREFIXES = (
@@ -55,7 +58,7 @@ def read_chen(folder: str | Path) -> pd.DataFrame:
             names, values = _lines(file, _BASELINE)
             place = (_STUDY, _DATASETS.get(match[1], match[1]), match[3].lower(), match[2])
             blocks += curve_blocks(place, "majority", names, values)
-    return refuse_empty(blocks, folder, "Chen's result files (such as rw_lr_adult_sex.txt)")
+    return refuse_empty(blocks, folder, ARCHIVE)
 
 
 def _lines(file: File, names: dict[str, str]) -> tuple[tuple[str, ...], Floats]:

@@ -5,6 +5,9 @@ References
 Hort, M., Zhang, J. M., Sarro, F. and Harman, M. (2021). Fairea. ESEC/FSE 2021.
 """
 
+import warnings
+from typing import Any, Self
+
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -17,13 +20,38 @@ PREPARATIONS.add("fairea", Preparation("fairea", aif360_frame, scale="standard",
 
 SPLITTERS.add_alias("fairea", "aif360")
 
+
+class PlattSVC(SVC):  # type: ignore[misc]
+    """The study's support vector machine: labels of the margin beside Platt's scores.
+
+    libsvm makes the scores by folds of its own, which no calibration from outside repeats;
+    ``probability`` is the deprecated switch for them.
+
+    Examples
+    --------
+    >>> model = PlattSVC(random_state=0).fit([[0.0], [1.0]] * 10, [0, 1] * 10)
+    >>> model.predict_proba([[2.0]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self, *, gamma: Any = "scale", probability: bool = True, random_state: Any = None
+    ) -> None:
+        super().__init__(gamma=gamma, probability=probability, random_state=random_state)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the margin and the scores."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The `probability` parameter", FutureWarning)
+            return super().fit(X, y, sample_weight)  # type: ignore[no-any-return]
+
+
 RECIPES.add(
     "fairea",
     {
         "lr": lambda seed: LegacyLogisticRegression(random_state=seed),
         "dt": lambda seed: DecisionTreeClassifier(random_state=seed),
-        # Platt's scores next to the margin's labels, as SVC(probability=True) gave them: see
-        # with_scores, which adds them without the deprecated switch.
-        "svm": lambda seed: SVC(random_state=seed),
+        "svm": lambda seed: PlattSVC(random_state=seed),
+        "svm_auto": lambda seed: PlattSVC(gamma="auto", random_state=seed),
     },
 )

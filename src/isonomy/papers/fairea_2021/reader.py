@@ -13,6 +13,9 @@ from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, nu
 from isonomy.papers.fairea_2021.cases import GAPS, IN, METHODS, SWEEPS
 from isonomy.store.record import Block
 
+ARCHIVE = "Fairea's result files (such as rew_lr_adult_sex_0_50.txt)"
+"""What a folder of the authors' files holds."""
+
 _STUDY = f"fairea_2021{PUBLISHED}"
 
 _OUTSIDE = [name for label, name in METHODS.items() if label not in IN]
@@ -61,7 +64,7 @@ def read_fairea(folder: str | Path) -> pd.DataFrame:
             model = match["model"] or (own[0] if own else None)
             if model is not None:
                 blocks += _baseline(file, match["dataset"], match["attribute"], model)
-    return refuse_empty(blocks, folder, "Fairea's result files (such as rew_lr_adult_sex_0_50.txt)")
+    return refuse_empty(blocks, folder, ARCHIVE)
 
 
 def _runs(file: File, lines: list[str], match: re.Match[str], model: str, mitigator: str) -> Block:

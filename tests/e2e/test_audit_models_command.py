@@ -1,0 +1,63 @@
+"""``isonomy audit-models`` as a person at a terminal meets it."""
+
+import json
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from tests.e2e.command import isonomy
+
+COLUMNS = ["--label", "y", "--favorable", "good", "--sensitive", "sex", "--drop", "yhat,race"]
+
+
+@pytest.fixture
+def folder(predictions: pd.DataFrame, tmp_path: Path) -> Path:
+    predictions.to_csv(tmp_path / "p.csv", index=False)
+    models = tmp_path / "models"
+    models.mkdir()
+    model = LogisticRegression().fit(predictions[["score"]], predictions["y"])
+    (models / "mine.pkl").write_bytes(pickle.dumps(model))
+    (models / "own.toml").write_text(
+        '[models]\ntree = "dt(max_depth=3)"\n'
+        'bayes = "sklearn.naive_bayes.GaussianNB(var_smoothing=0.1)"\nodd = "rf(depth=1)"\n'
+    )
+    return tmp_path
+
+
+def test_a_folder_of_files_and_declared_models(folder: Path) -> None:
+    options = [*COLUMNS, "--html", "page.html", "--json", "out.json", "--resamples", "100"]
+    done = isonomy("audit-models", "models", "p.csv", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    data = json.loads((folder / "out.json").read_text())
+    assert {m["model"] for m in data["models"]} == {"tree", "bayes"}
+    assert "--trust" in data["left_out"]["mine"]
+    assert "did you mean 'max_depth'" in data["left_out"]["odd"]
+    assert "judged on the other 600" in " ".join(data["notes"])
+    assert (folder / "page.html").read_text().startswith("<!doctype html>")
+    for text in ("2 models on p.csv", "Pareto front", "left out"):
+        assert text in done.stdout
+    trusted = isonomy("audit-models", "models", "p.csv", *options, "--trust", cwd=folder)
+    assert trusted.returncode == 0, trusted.stderr
+    assert "3 models on p.csv" in trusted.stdout
+    assert "flatter" in trusted.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["models", "p.csv", "--label", "y", "--favorable", "good"], "--sensitive COLUMN"),
+        (["models", "p.csv", "--sensitive", "sex"], "--label must name"),
+        (["nowhere.pkl", "p.csv", *COLUMNS], "there is none at"),
+        (["models/mine.pkl", "p.csv", *COLUMNS], "--trust"),
+        (["models", "p.csv", *COLUMNS, "--train", "2"], "between 0 and 1"),
+        (["models", "p.csv", *COLUMNS, "--performance", "auc"], "performance metric of counts"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, folder: Path) -> None:
+    done = isonomy("audit-models", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
