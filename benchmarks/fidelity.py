@@ -77,7 +77,7 @@ METRICS = [
 ]
 FEWEST_SEEDS = 8
 LEVEL = 0.01
-LEARNER = "legacy-lr"  # a new name here makes every stored run an old one
+LEARNER = "legacy, one stream"  # a new name here makes every stored run an old one
 
 # Why a rejected cell differs, as far as we found out: (method, task) or method -> words.
 CAUSES: dict[str, str] = {}

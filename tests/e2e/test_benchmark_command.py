@@ -121,7 +121,11 @@ def test_more_repeats_go_on_from_those_that_are_there(tmp_path: Path) -> None:
         (["--sensitive", "sex", "--label", "outcom"], UnknownName, "did you mean 'outcome'"),
         (["--sensitive", "sex"], InputError, "column to predict must be named"),
         (["--sensitive", "sex", "--label", "outcome"], InputError, "favourable label must be"),
-        (["--sensitive", "age", *FILE], InputError, "cut it into bands: --bins age="),
+        (
+            ["--sensitive", "age", *FILE],
+            InputError,
+            r"cut it into bands \(--bins age=\d\d,\d\d,\d\d",
+        ),
         ([*FILE], InputError, "At least one protected attribute"),
         (["--sensitive", "sex", *FILE, "--privileged", "sex=men"], UnknownName, "mean 'man'"),
         (["--sensitive", "sex", *FILE, "--bins", "sex=3"], InputError, "Only numbers can be cut"),
@@ -219,3 +223,42 @@ def test_a_kill_loses_only_what_was_in_flight(tmp_path: Path, undisturbed: Any) 
     child.communicate(timeout=60)
     assert child.returncode == -signal.SIGKILL
     assert judgement(tmp_path)[0] == undisturbed
+
+
+@pytest.mark.parametrize("kind", [int, bool, float])
+def test_groups_coded_as_numbers_or_truth_values(tmp_path: Path, kind: type) -> None:
+    rng = np.random.default_rng(2)
+    black, skill = rng.integers(0, 2, 300), rng.normal(size=300)
+    hired = (rng.uniform(size=300) < 1 / (1 + np.exp(-(skill - black)))).astype(int)
+    file = tmp_path / "people.parquet"
+    pd.DataFrame(
+        {"black": black.astype(kind), "skill": skill, "hired": hired, "letter": 1 - hired}
+    ).to_parquet(file)
+    some = ["--method", "reweighing", "--repeats", "2", "--resamples", "60", "--backend", "serial"]
+    shown = run(
+        str(file), "--label", "hired", "--sensitive", "black", "--out", str(tmp_path / "o"), *some
+    )
+    assert f"named for black: {kind(0)}, the group" in " ".join(shown.split())
+    assert "np." not in shown
+    assert "letter alone predicts hired for 100% of the rows" in " ".join(shown.split())
+
+
+def test_an_excel_file_and_a_label_that_is_cut(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    female = rng.integers(0, 2, 200)
+    wage = 8 + rng.normal(size=200) - female
+    file = tmp_path / "wages.xlsx"
+    with pd.ExcelWriter(file) as book:
+        pd.DataFrame(
+            {"female": female, "educ": wage + rng.normal(size=200), "wage": wage}
+        ).to_excel(book, sheet_name="people", index=False)
+        pd.DataFrame({"note": ["made up"]}).to_excel(book, sheet_name="notes", index=False)
+    arguments = [
+        str(file), "--label", "wage>7.5", "--sensitive", "female", "--out", str(tmp_path / "o"),
+        "--method", "reweighing", "--repeats", "2", "--resamples", "60", "--backend", "serial",
+    ]  # fmt: skip
+    with pytest.raises(
+        InputError, match="must be named with --table; it holds 'people' and 'notes'"
+    ):
+        run(*arguments)
+    assert "female, lr" in run(*arguments, "--table", "people")

@@ -52,7 +52,7 @@ def problem_of(call: str) -> str:
     """What a call names that the command line does not have."""
     command: Any = typer.main.get_command(app)
     words = call.split()[1:]
-    while hasattr(command, "get_command") and words and words[0].isidentifier():
+    while hasattr(command, "get_command") and words and words[0].replace("-", "_").isidentifier():
         name = words.pop(0)
         command = command.get_command(None, name)
         if command is None:

@@ -1,6 +1,7 @@
 """``isonomy tradeoff`` and ``isonomy tune`` as users run them."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -154,3 +155,70 @@ def test_a_file_to_learn_from(file: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert "No privileged group was named for sex: 'M'" in " ".join(done.stderr.split())
     assert json.loads(out.read_text())["tradeoffs"] == declared
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    n = 900
+    black, score = rng.integers(0, 2, n), rng.normal(size=n)
+    approve = (rng.uniform(size=n) < 1 / (1 + np.exp(-(1 + score - black)))).astype(int)
+    table = pd.DataFrame(
+        {
+            "black": black,
+            "age": rng.integers(18, 90, n),
+            "score": score,
+            "reject": 1 - approve,
+            "approve": approve,
+        }
+    )
+    path = tmp_path_factory.mktemp("loans") / "loans.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_a_leak_is_warned_of_and_dropped(loans: Path) -> None:
+    how = ["--label", "approve", "--sensitive", "black", "--resamples", "100"]
+    done = run("tradeoff", str(loans), *how, "--method", "reweighing")
+    assert "named for black: 0, the group" in done.stderr
+    assert "reject alone predicts approve for 100% of the rows" in done.stderr
+    done = run("tradeoff", str(loans), *how, "--method", "reweighing", "--drop", "reject")
+    assert "alone predicts" not in done.stderr
+    tuned = ["tune", "prejudice_remover", str(loans), *how[:4], "--param", "eta=1,5"]
+    assert "reject alone predicts approve" in run(*tuned).stderr
+    assert "alone predicts" not in run(*tuned, "--drop", "reject").stderr
+    wrong = run("tradeoff", str(loans), *how, "--drop", "reject", code=2)
+    assert "--drop is for learning" in wrong.stderr
+
+
+def test_a_number_is_cut_into_bands(loans: Path, file: Path) -> None:
+    how = ["--label", "approve", "--sensitive", "age", "--drop", "reject", "--resamples", "100"]
+    wrong = run("tradeoff", str(loans), *how, "--method", "reweighing", code=2)
+    hint = re.search(r"--bins age=\d+,\d+,\d+", wrong.stderr)
+    assert hint
+    done = run("tradeoff", str(loans), *how, "--method", "reweighing", *hint[0].split())
+    assert " to " in done.stderr or "over" in done.stderr or "under" in done.stderr
+    run("tune", "prejudice_remover", str(loans), *how[:6], "--param", "eta=1,5", *hint[0].split())
+    table = pd.read_csv(file)
+    aged = file.with_name("aged.csv")
+    table.assign(age=np.arange(len(table)) % 60 + 18).to_csv(aged, index=False)
+    unbinned = [
+        *options(aged)[:-6],
+        "--sensitive",
+        "age",
+        "--favorable",
+        "good",
+        "--resamples",
+        "100",
+    ]
+    assert "'age' has 60 groups, one per number: cut it" in run(*unbinned).stderr
+    bands = run(*unbinned, "--bins", "age=40", "--score", "score")
+    assert "one per number" not in bands.stderr
+
+
+def test_settings_of_a_dataset_by_name_are_its_own() -> None:
+    done = run(
+        "tradeoff", "synthetic(n=400)", "--sensitive", "group", "--method", "reweighing",
+        "--bins", "group=1", code=2,
+    )  # fmt: skip
+    assert "--bins must be left out for a dataset that declares" in done.stderr

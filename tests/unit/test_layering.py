@@ -10,7 +10,18 @@ import isonomy
 ROOT = Path(isonomy.__file__).parent
 
 LEVELS: list[set[str]] = [
-    {"errors", "_arrays", "_files", "_groups", "_names", "_registry", "_tables", "_validate"},
+    {
+        "errors",
+        "_arrays",
+        "_bands",
+        "_excel",
+        "_files",
+        "_groups",
+        "_names",
+        "_registry",
+        "_tables",
+        "_validate",
+    },
     {"stats"},
     {"tails"},
     {"data", "metrics", "networks"},

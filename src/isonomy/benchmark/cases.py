@@ -9,10 +9,9 @@ from isonomy._arrays import Floats
 from isonomy._groups import sort_key
 from isonomy.data.splits import SPLITTERS
 from isonomy.errors import InputError
-from isonomy.metrics import Counts, JointCounts, get_metric
+from isonomy.metrics import Counts, JointCounts, gap_of, get_metric
 from isonomy.store import Record
 from isonomy.tradeoff import Baseline, Frontier
-from isonomy.tradeoff.baseline import gap_of
 from isonomy.tradeoff.frontier import CONSTRAINT_OF
 
 ORIGINAL = "unmitigated"

@@ -12,9 +12,8 @@ import numpy as np
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
-from isonomy.metrics import Counts, JointCounts, get_metric
+from isonomy.metrics import Counts, JointCounts, gap_of, get_metric
 from isonomy.stats import SplitMean, split_mean
-from isonomy.tradeoff.baseline import gap_of
 
 _STEP = 1e-3  # of a row: metrics of counts are smooth where a cell holds a row
 

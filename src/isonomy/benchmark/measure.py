@@ -11,7 +11,7 @@ from isonomy._names import base_name
 from isonomy.benchmark.cases import Case, FrontierRuns, check_paired, points
 from isonomy.benchmark.change import Change, gap_change, gaps, performance_change
 from isonomy.benchmark.recommend import FEWEST, STRATEGIES, MethodVerdict
-from isonomy.metrics import Counts, JointCounts, get_metric
+from isonomy.metrics import Counts, JointCounts, gap_of, get_metric
 from isonomy.mitigators import MITIGATORS
 from isonomy.stats import (
     CriticalDifference,
@@ -24,7 +24,7 @@ from isonomy.stats import (
     split_weights,
 )
 from isonomy.tradeoff import Baseline
-from isonomy.tradeoff.baseline import gap_of, mean_of_draws, mutation_values
+from isonomy.tradeoff.baseline import mean_of_draws, mutation_values
 from isonomy.tradeoff.mutation import check_degrees, resolve_target
 from isonomy.tradeoff.verdict import Draws, interval, is_constant, region_shares
 

@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from isonomy._files import is_table_file, write_table
-from isonomy._groups import choose_privileged
+from isonomy._bands import MANY as MOST_GROUPS
+from isonomy._bands import is_number
+from isonomy._bands import quarters as band_cuts
+from isonomy._files import is_table_file, is_workbook, write_table
+from isonomy._groups import bands
 from isonomy._names import format_value, parse_name
-from isonomy._validate import listed, match_values, unknown_name
-from isonomy.audit import looks_protected
+from isonomy._validate import listed, match_values
+from isonomy.audit import unexamined_columns
 from isonomy.benchmark.cases import MORE_SPLITS, ORIGINAL, frontier_specs
 from isonomy.benchmark.recommend import FEWEST
-from isonomy.data import Dataset, dataset_from, load
+from isonomy.data import Dataset, load, own_dataset
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS
@@ -24,7 +26,6 @@ from isonomy.mitigators.aims import GOAL_OF, aim_at
 from isonomy.study import Method, Source, Study, Task
 from isonomy.study.tuning import FOLDS, MOST_ROWS, ONE_SPLIT
 
-MOST_GROUPS = 12
 MOST_OTHERS = 4
 FEWEST_ROWS = 40
 FEWEST_PER_SIDE = 10
@@ -55,6 +56,7 @@ def plan_benchmark(
     privileged: Mapping[str, Any] | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
+    table: str | None = None,
     models: str | Sequence[str] = "lr",
     methods: str | Sequence[str] = ALL,
     quick: bool = False,
@@ -70,16 +72,18 @@ def plan_benchmark(
     Parameters
     ----------
     data : str, path, frame or Dataset
-        A dataset's name (``isonomy data list``), a CSV or Parquet file, a pandas or polars frame,
+        A dataset's name (``isonomy data list``), a CSV, Parquet or Excel file, a pandas or polars frame,
         or a :class:`isonomy.Dataset`.
     sensitive_features : str or sequence of str
         The protected attributes to mitigate, each by itself.
     label, favorable, privileged, drop
-        For a file or frame: the column to predict, its favorable values, the privileged values of
+        For a file or frame: the column to predict (or a cut, ``"income>50000"``), its favorable values, the privileged values of
         each attribute, columns not to learn from. Without ``privileged`` the group with the
         highest share of favorable labels is taken, and a note says so.
     bins : mapping of attribute to cut points, optional
         For a file or frame: cuts a number such as age into bands.
+    table : str, optional
+        Table of a DuckDB file, sheet of an Excel file.
     models : str or sequence of str
         Base learners by name.
     methods : str or sequence of str
@@ -119,9 +123,15 @@ def plan_benchmark(
     notes: list[str] = []
     sources: tuple[Source, ...] = ()
     is_name = isinstance(data, str) and not is_table_file(data)
-    options = {"label": label, "favorable": favorable, "privileged": privileged, "bins": bins}
+    options = {
+        "label": label,
+        "favorable": favorable,
+        "privileged": privileged,
+        "bins": bins,
+        "table": table,
+    }
     if is_name or isinstance(data, Dataset):
-        declared = [name for name, value in options.items() if value]
+        declared = [name for name, value in {**options, "drop": drop}.items() if value]
         if declared:
             raise InputError(
                 f"{listed(declared)} must be left out for a dataset that declares them itself "
@@ -239,47 +249,31 @@ def _declare_table(
     folder: str | Path | None,
     notes: list[str],
 ) -> tuple[Dataset, Source]:
-    """Check a file or frame, cut numbers into bands, choose privileged groups, and declare it."""
+    """Make a dataset of a file or frame, with the other columns that look protected."""
     file = Path(data) if isinstance(data, str | Path) else None
-    label, favorable = options["label"], options["favorable"]
-    privileged, bins = options["privileged"] or {}, options["bins"] or {}
-    if label is None:
-        raise InputError("The column to predict must be named: label= (--label).")
-    for attribute in (*bins, *privileged):
-        if attribute not in attributes:
-            raise unknown_name("protected attribute", attribute, attributes)
-    columns = {"label": label, "sensitive_features": attributes, "favorable": favorable or None}
-    first = (
-        Dataset.from_frame(data, **columns, drop=drop, name="data")
-        if file is None
-        else dataset_from(file, **columns, drop=drop)
-    )
-    table = first.frame()
-    for attribute, cuts in bins.items():
-        table[attribute] = _bands(table[attribute], cuts, attribute)
+    whole, said = own_dataset(data, sensitive_features=attributes, drop=drop, **options)
+    notes += said
     for attribute in attributes:
-        _check_groups(table[attribute], attribute)
-    others, quarters = _others(table, {label, *attributes, *drop}, folder is not None, notes)
+        groups = whole.groups(attribute)
+        if len(groups) > MOST_GROUPS:
+            raise InputError(
+                f"A protected attribute must have {MOST_GROUPS} groups at most; {attribute!r} has "
+                f"{len(groups)}: merge its values first."
+            )
+    table = whole.frame()
+    others, quarters = _others(whole, folder is not None, notes)
     table = table.assign(**quarters)
-    chosen = {
-        a: list(match_values(values, _known(table[a]), what=f"privileged value of {a!r}"))
-        for a, values in privileged.items()
-    }
-    good = table[label].isin(first.favorable)
-    for attribute in attributes:
-        if attribute not in chosen:
-            best, note = choose_privileged(attribute, table[attribute], good)
-            chosen[attribute] = [best]
-            notes.append(note)
-    unchanged = file is not None and not bins and not quarters
+    aside = [] if whole.aside is None else list(whole.aside.columns)
+    # workers read a file as it is; a copy where it was changed, and where reading needs an extra
+    changed = options["bins"] or quarters or options["table"] or is_workbook(file or "")
     source = Source.of_file(
-        file if file and unchanged else _stored(table, folder, first.name),
-        label=label,
+        _stored(table, folder, whole.name) if file is None or changed else file,
+        label=str(whole.y.name),
         sensitive_features=[*attributes, *others],
-        favorable=list(first.favorable),
-        privileged=chosen,
-        drop=[*drop, *quarters],
-        name=first.name,
+        favorable=list(whole.favorable),
+        privileged=whole.privileged,
+        drop=[*aside, *quarters],
+        name=whole.name,
     )
     data = source.load()
     for attribute in attributes:
@@ -310,64 +304,29 @@ def _declare(
 
 
 def _others(
-    table: pd.DataFrame, known: set[str], may_add: bool, notes: list[str]
+    data: Dataset, may_add: bool, notes: list[str]
 ) -> tuple[list[str], "dict[str, pd.Series[Any]]"]:
     """Return the other columns that look protected, and the quarters of those that are numbers."""
     others: list[str] = []
     quarters: dict[str, pd.Series[Any]] = {}
-    for column in map(str, table.columns):
-        if column in known or not looks_protected(column):
-            continue
-        values = table[column]
+    for column in unexamined_columns(data.X, data.attributes):
+        values = data.X[column]
         count = int(values.nunique())
-        if 2 <= count <= MOST_GROUPS and len(others) < MOST_OTHERS:
+        if count < 2:
+            continue
+        if len(others) == MOST_OTHERS:
+            notes.append(
+                f"{column} looks protected and is not examined: at most {MOST_OTHERS} are, besides "
+                "those that were asked about."
+            )
+        elif count <= MOST_GROUPS:
             others.append(column)
-        elif count > MOST_GROUPS and _is_number(values) and may_add and len(others) < MOST_OTHERS:
-            edges = np.unique(np.nanquantile(values.to_numpy(dtype=float), [0.25, 0.5, 0.75]))
+        elif is_number(values) and may_add:
             others.append(f"{column} (quarter)")
-            quarters[others[-1]] = _bands(values, edges.tolist(), column)
-        elif count > 1:
+            quarters[others[-1]] = bands(values, band_cuts(values), column)
+        else:
             notes.append(f"{column} looks protected and is not examined: it has {count} values.")
     return others, quarters
-
-
-def _known(values: "pd.Series[Any]") -> list[Any]:
-    return list(values.dropna().unique())
-
-
-def _is_number(values: "pd.Series[Any]") -> bool:
-    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-
-
-def _check_groups(values: "pd.Series[Any]", attribute: str) -> None:
-    groups = _known(values)
-    if len(groups) < 2:
-        raise InputError(
-            f"A protected attribute must have two groups or more to compare; {attribute!r} "
-            f"holds only {listed(groups)}."
-        )
-    if len(groups) > MOST_GROUPS:
-        hint = (
-            f"cut it into bands: --bins {attribute}={np.nanmedian(values.astype(float)):g}"
-            if _is_number(values)
-            else "merge its values first"
-        )
-        raise InputError(
-            f"A protected attribute must have {MOST_GROUPS} groups at most; {attribute!r} has "
-            f"{len(groups)}: {hint}."
-        )
-
-
-def _bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "pd.Series[Any]":
-    if not _is_number(values):
-        raise InputError(
-            f"Only numbers can be cut into bins; {attribute!r} holds {listed(_known(values)[:3])}."
-        )
-    edges = sorted(cuts)
-    low = [f"{cut:g}" for cut in edges]
-    names = [f"under {low[0]}", *(f"{a} to {b}" for a, b in pairwise(low)), f"{low[-1]} and over"]
-    cut = pd.cut(values, [-np.inf, *edges, np.inf], right=False, labels=names)
-    return cut.astype(object).where(values.notna(), None)
 
 
 def _stored(table: pd.DataFrame, folder: str | Path | None, name: str) -> Path:

@@ -29,6 +29,7 @@ def benchmark(
     privileged: Mapping[str, Any] | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
+    table: str | None = None,
     models: str | Sequence[str] = "lr",
     methods: str | Sequence[str] = "all",
     performance: str = "accuracy",
@@ -58,11 +59,11 @@ def benchmark(
     Parameters
     ----------
     data : str, path, frame or Dataset
-        A dataset's name (``isonomy data list``), a CSV or Parquet file, a pandas or polars frame,
+        A dataset's name (``isonomy data list``), a CSV, Parquet or Excel file, a pandas or polars frame,
         or a :class:`isonomy.Dataset`.
     sensitive_features : str or sequence of str
         The protected attributes to mitigate, each by itself.
-    label, favorable, privileged, bins, drop, models, methods, quick, tune, repeats, random_state
+    label, favorable, privileged, bins, drop, table, models, methods, quick, tune, repeats, random_state
         See :func:`isonomy.benchmark.plan_benchmark`.
     performance, fairness, max_loss, sure, resamples, confidence
         See :func:`isonomy.benchmark.judge_benchmark`.
@@ -113,6 +114,7 @@ def benchmark(
             privileged=privileged,
             bins=bins,
             drop=drop,
+            table=table,
             models=models,
             methods=methods,
             quick=quick,

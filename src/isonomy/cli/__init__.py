@@ -6,7 +6,7 @@ import sys
 import typer
 
 from isonomy import __version__
-from isonomy.cli.output import speak
+from isonomy.cli.output import speak, visible
 from isonomy.errors import IsonomyError
 
 __all__ = ["app", "main"]
@@ -23,6 +23,7 @@ app = typer.Typer(
 # One file per command: its `NAME_command`, or a `group` of several; study_tables adds to study's.
 COMMANDS = [
     "audit",
+    "audit_models",
     "benchmark",
     "data",
     "metrics",
@@ -56,7 +57,7 @@ for _name in COMMANDS:
     if hasattr(_module, "group"):
         app.add_typer(_module.group, name=_name)
     else:
-        app.command(_name)(getattr(_module, f"{_name}_command"))
+        app.command(_name.replace("_", "-"))(getattr(_module, f"{_name}_command"))
 importlib.import_module("isonomy.cli.study_tables")
 
 
@@ -65,12 +66,12 @@ def main() -> None:
     try:
         app()
     except IsonomyError as error:
-        typer.echo(f"isonomy: {error}", err=True)
+        typer.echo(f"isonomy: {visible(str(error))}", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
         typer.echo("isonomy: interrupted.", err=True)
         sys.exit(130)
     except OSError as error:  # a full disk, a folder that cannot be written
         where = f" ({error.filename})" if error.filename else ""
-        typer.echo(f"isonomy: {error.strerror or error}{where}.", err=True)
+        typer.echo(f"isonomy: {visible(f'{error.strerror or error}{where}')}.", err=True)
         sys.exit(2)

@@ -30,13 +30,16 @@ _COLORS = {
 
 
 def benchmark_command(
-    data: Annotated[str, typer.Argument(help="A dataset's name, or a CSV or Parquet file.")],
+    data: Annotated[
+        str, typer.Argument(help="A dataset's name, or a CSV, Parquet, Excel or DuckDB file.")
+    ],
     sensitive: options.Sensitive = [],
-    label: options.Label = None,
+    label: options.Outcome = None,
     favorable: options.Favorable = [],
     privileged: options.Privileged = [],
     bins: options.Bins = [],
     drop: options.Drop = [],
+    table: options.Table = None,
     model: options.Model = ["lr"],
     method: options.Method = ["all"],
     quick: Annotated[
@@ -100,6 +103,7 @@ def benchmark_command(
                 privileged=options.parse_pairs(privileged, "--privileged") or None,
                 bins=options.parse_bins(bins, sensitive),
                 drop=drop,
+                table=table,
                 models=model,
                 methods=method,
                 quick=quick,

@@ -7,10 +7,11 @@ import typer
 from isonomy.cli.options import (
     Favorable,
     Json,
-    Label,
+    Outcome,
     Privileged,
     Quiet,
     Sensitive,
+    Table,
     Weight,
     parse_pairs,
 )
@@ -67,17 +68,18 @@ def list_command(json_file: Json = None, quiet: Quiet = False) -> None:
 @group.command("info")
 def info_command(
     source: Name,
-    label: Label = None,
+    label: Outcome = None,
     sensitive: Sensitive = [],
     favorable: Favorable = [],
     privileged: Privileged = [],
     weight: Weight = None,
+    table: Table = None,
     path: Place = None,
     json_file: Json = None,
     quiet: Quiet = False,
 ) -> None:
     """Show rows, groups, base rates by group, and what to know before using a dataset."""
-    dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
+    dataset = _open(source, label, sensitive, favorable, privileged, weight, table, path)
     _show(dataset, console())
     write_json(json_file, dataset)
 
@@ -122,11 +124,12 @@ def fetch_command(
 def export_command(
     source: Name,
     file: str = typer.Argument(..., metavar="FILE", help="File to write; .csv or .parquet."),
-    label: Label = None,
+    label: Outcome = None,
     sensitive: Sensitive = [],
     favorable: Favorable = [],
     privileged: Privileged = [],
     weight: Weight = None,
+    table: Table = None,
     path: Place = None,
     json_file: Json = None,
     quiet: Quiet = False,
@@ -135,7 +138,7 @@ def export_command(
     from isonomy._files import write_table
 
     check_writable(file)
-    dataset = _open(source, label, sensitive, favorable, privileged, weight, path)
+    dataset = _open(source, label, sensitive, favorable, privileged, weight, table, path)
     write_table(dataset.frame(), file)
     console().print(f"{len(dataset):,} rows: {file}", soft_wrap=True)
     write_json(json_file, {"file": file, **dataset.to_dict()})
@@ -148,6 +151,7 @@ def _open(
     favorable: list[str],
     privileged: list[str],
     weight: str | None,
+    table: str | None,
     path: str | None,
 ) -> "Dataset":
     """Load a dataset by name, or make one of a file and the options that describe it."""
@@ -168,6 +172,7 @@ def _open(
         favorable=favorable or None,
         privileged=parse_pairs(privileged, "--privileged"),
         weight=weight,
+        table=table,
     )
 
 

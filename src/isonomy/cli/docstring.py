@@ -14,6 +14,7 @@ _RULE = re.compile(r"^=+(  +=+)+\s*$")
 
 def show(screen: Console, text: str) -> None:
     """Print a numpydoc text up to its examples."""
+    text = text.replace("Notes\n-----\n**Protocols**\n\n", "Protocols\n---------\n")
     for block in _blocks(text.partition("\nExamples\n---")[0].rstrip().splitlines()):
         if isinstance(block, list):
             screen.print(_table(block))

@@ -42,17 +42,23 @@ def _html_file(file: str | None) -> str | None:
 
 
 # Input: a file, what its columns mean, and which rows and groups.
-File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or DuckDB file.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet, Excel or DuckDB file.")]
 Folder = Annotated[
     str, typer.Argument(metavar="FOLDER", help="Folder of a run (out/NAME), or the study's name.")
 ]
 Label = Annotated[str | None, typer.Option("--label", help="Column of the true labels.")]
+Outcome = Annotated[
+    str | None,
+    typer.Option("--label", help="Column to predict, or a number cut in two: 'income>50000'."),
+]
 Prediction = Annotated[str, typer.Option("--prediction", help="Column of the predictions.")]
 Score = Annotated[
     str | None, typer.Option("--score", help="Column with the probability of a favorable outcome.")
 ]
 Weight = Annotated[str | None, typer.Option("--weight", help="Column of sample weights.")]
-Table = Annotated[str | None, typer.Option("--table", help="Table of a DuckDB file.")]
+Table = Annotated[
+    str | None, typer.Option("--table", help="Table of a DuckDB file, sheet of an Excel file.")
+]
 Sensitive = Annotated[
     list[str],
     typer.Option(
@@ -150,7 +156,10 @@ MemoryLimit = Annotated[
     typer.Option("--memory-limit", help="Most memory that one trial may use: 800M, 4G."),
 ]
 Retry = Annotated[
-    bool, typer.Option("--retry", help="Run again what has failed or exceeded its time limit.")
+    bool,
+    typer.Option(
+        "--retry", help="Run again what has failed, was skipped or exceeded its time limit."
+    ),
 ]
 
 # Output.

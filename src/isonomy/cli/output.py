@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,18 +32,56 @@ def speak() -> None:
     _silent.set(frozenset())
 
 
+# Bytes that a terminal obeys (colors, titles, moves of the cursor), and marks that turn text round.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_TAG = re.compile(r"(\\*)\[(/?[a-z#/@][^\[\]]*)\]")
+_STYLES = {"bold", "dim", "red", "green", "yellow", "magenta", "cyan", "default", "italic"}
+
+
+def visible(text: str) -> str:
+    r"""Return a text with the bytes written out that a terminal would obey.
+
+    Examples
+    --------
+    >>> visible("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def _as_text(found: re.Match[str]) -> str:
+    """Leave the styles of this package; any other word in brackets is part of a name."""
+    slashes, tag = found.groups()
+    ours = set(tag.removeprefix("/").split()) <= _STYLES
+    return found[0] if ours or len(slashes) % 2 else f"{slashes}\\[{tag}]"
+
+
+def _make_console(**options: Any) -> "Console":
+    """Return a console on which names from files are text: no control bytes, markup or emoji."""
+    from rich.console import Console
+    from rich.errors import MarkupError
+
+    class Screen(Console):
+        def render_str(self, text: str, **options: Any) -> Any:
+            shown = visible(text)
+            if options.get("markup") is False:
+                return super().render_str(shown, **options)
+            try:
+                return super().render_str(_TAG.sub(_as_text, shown), **options)
+            except MarkupError:  # a name that closes what nobody opened
+                return super().render_str(shown, **{**options, "markup": False})
+
+    return Screen(highlight=False, emoji=False, **options)
+
+
 def console() -> "Console":
     """Return the screen; it is silent with ``--quiet`` and where JSON goes to standard output."""
-    from rich.console import Console
-
-    return Console(quiet="screen" in _silent.get(), highlight=False, soft_wrap=False)
+    return _make_console(quiet="screen" in _silent.get(), soft_wrap=False)
 
 
 def messages() -> "Console":
     """Return the console for progress and messages: standard error, silent with ``--quiet``."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, quiet="messages" in _silent.get())
+    return _make_console(stderr=True, quiet="messages" in _silent.get())
 
 
 def make_table(

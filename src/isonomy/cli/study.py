@@ -296,7 +296,7 @@ def _run(
                 task, total=now.total, completed=now.done, description=f"{now.trial}{failed}"
             )
 
-        again = ("failed", "timeout") if retry else ()
+        again = ("failed", "timeout", "skipped") if retry else ()
         outcome = run(study, folder, retry=again, progress=show, **engine)
     new = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
     screen.print(

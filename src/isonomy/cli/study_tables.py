@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from isonomy.papers import Paper
     from isonomy.papers.compare import Comparison
+    from isonomy.store import Store
 
 Published = Annotated[
     str | None, typer.Option("--published", help="The authors' repository, or any part of it.")
@@ -65,7 +67,8 @@ def compare_command(
     """Compare our runs with the published ones: single cells, tables and findings.
 
     Without --published only what the paper prints is compared: tables that our run holds in
-    full, and the findings.
+    full, and the findings. Where a paper has several studies, such as a corrected one, the
+    findings use all of them that have been run into folders beside this one.
     """
     check_writable(markdown, option="--markdown")
     from isonomy.papers import paper_of, read_published
@@ -75,25 +78,25 @@ def compare_command(
 
     store = open_store(folder)
     paper = paper_of(store.name)
-    if not paper.comparable and FINDINGS in paper.tables:
+    if paper.read is None and FINDINGS in paper.tables:
         raise InputError(
             f"compare needs the authors' runs, which were not published for {store.name}; its "
             f"printed claims beside ours: isonomy study tables {store.path} --table findings"
         )
-    if published is not None and not paper.comparable:
+    if published is not None and paper.read is None:
         raise InputError(
             f"--published needs a paper whose authors' runs can be read; those of {paper.name} "
             f"cannot: leave it out, and our tables are compared with the print."
         )
     with messages().status("comparing ..."):
-        ours = paper.frame_of(store)
+        ours, beside = paper.frame_of(store), _other_studies(paper, store)
         if published is None:
-            result = compare_with_print(ours, paper.name)
+            result = compare_with_print(ours, paper.name, beside=beside)
         else:
             theirs = read_published(paper.name, published)
             # as published, the authors' splits are replayed seed by seed
             paired = bool(store.spec) and Study.from_toml(store.spec).protocol == "as_published"
-            result = compare(ours, theirs, paper.name, alpha=alpha, paired=paired)
+            result = compare(ours, theirs, paper.name, alpha=alpha, paired=paired, beside=beside)
     # files first: what is printed may be cut off by a pipe
     if markdown:
         write_part(markdown, store.name, result.markdown())
@@ -102,6 +105,19 @@ def compare_command(
     _show_comparison(screen, result)
     if markdown:
         screen.print(f"Written: {Path(markdown).resolve()}", soft_wrap=True)
+
+
+def _other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":
+    """Read our runs of the paper's other studies, from the folders beside the one that is shown."""
+    from isonomy.store import Store
+    from isonomy.store.record import combine
+
+    found = [
+        paper.frame_of(Store.open(store.path.parent / name))
+        for name in paper.studies
+        if name != store.name and (store.path.parent / name / "store.json").exists()
+    ]
+    return combine(found) if found else None
 
 
 _SHOWN = {

@@ -1,6 +1,5 @@
 """``isonomy tradeoff``: mitigated predictions against the baselines of the original ones."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,7 +36,7 @@ def tradeoff_command(
     file: Annotated[
         str,
         typer.Argument(
-            help="A Parquet, CSV or DuckDB file with labels and the predictions of both models; "
+            help="A CSV, Parquet, Excel or DuckDB file with labels and the predictions of both models; "
             "with --method a dataset or file to learn from."
         ),
     ],
@@ -47,7 +46,7 @@ def tradeoff_command(
     prediction: Annotated[
         list[str], typer.Option(help="Column of mitigated predictions; may be repeated.")
     ] = ["y_pred"],
-    label: options.Label = "y_true",
+    label: options.Outcome = "y_true",
     sensitive: options.Sensitive = [],
     score: Annotated[
         str | None,
@@ -55,6 +54,8 @@ def tradeoff_command(
     ] = None,
     privileged: options.Privileged = [],
     favorable: options.Favorable = [],
+    bins: options.Bins = [],
+    drop: options.Drop = [],
     performance: options.Performance = "accuracy",
     fairness: Annotated[list[str], typer.Option(help="Fairness metric; may be repeated.")] = [
         "statistical_parity_difference"
@@ -79,6 +80,7 @@ def tradeoff_command(
     with the input.
     """
     options.check_sensitive(sensitive)
+    from isonomy._bands import too_many_numbers
     from isonomy.metrics import Counts, JointCounts, get_metric
     from isonomy.tradeoff import REGIONS, judge_counts, judge_mitigator, train_and_test
 
@@ -95,10 +97,22 @@ def tradeoff_command(
     }
     metrics = [get_metric(name).name for name in fairness]
     groups = options.parse_pairs(privileged, "--privileged")
+    cuts = options.parse_bins(bins, sensitive)
+    if drop and not method:
+        raise InputError("--drop is for learning; leave it out, or name a --method to learn with.")
     verdicts: list[tuple[str, str, TradeOff]] = []
     with messages().status(f"judging {file} ..."):
         if method:
-            dataset = read_dataset(file, sensitive, label, favorable, groups)
+            dataset = read_dataset(
+                file,
+                sensitive,
+                label=label,
+                favorable=favorable,
+                privileged=groups,
+                bins=cuts,
+                drop=drop,
+                table=table,
+            )
             for attribute in sensitive:
                 for name in method:
                     mitigator, train, test = train_and_test(
@@ -119,15 +133,24 @@ def tradeoff_command(
                         sensitive_features=[attribute, base],
                         weight=weight,
                         table=table,
+                        bins={a: edges for a, edges in cuts.items() if a == attribute},
                         favorable=favorable or None,
                         privileged={attribute: groups[attribute]} if attribute in groups else None,
                     )
                     joint = JointCounts.from_counts(counts, base=base)
+                    values, rows = zip(
+                        *((g[0], n.sum()) for g, n in zip(counts.groups, counts.n, strict=True)),
+                        strict=True,
+                    )
+                    if many := too_many_numbers(attribute, values, rows):
+                        messages().print(f"isonomy: {many}", soft_wrap=True)
                     for metric in metrics:
                         second = None
                         if score:
                             columns = [label or "y_true", score, attribute]
-                            second = _frontier(file, table, columns, joint, performance, metric)
+                            second = _frontier(
+                                file, table, columns, cuts, joint, performance, metric
+                            )
                         verdict = judge_counts(joint, fairness=metric, frontier=second, **how)
                         verdicts.append((attribute, column, verdict))
     screen = console()
@@ -147,21 +170,26 @@ def _frontier(
     file: str,
     table: str | None,
     columns: list[str],
+    cuts: dict[str, list[float]],
     joint: "JointCounts",
     performance: str,
     fairness: str,
 ) -> "Frontier | None":
     """Trace the frontier from the rows of the file; None for metrics it cannot serve."""
     from isonomy._files import read_table
+    from isonomy._groups import bands
     from isonomy.tradeoff import post_processing_frontier
 
     rows = read_table(file, columns, table)
     label, score, attribute = columns
+    groups = rows[attribute]
+    if attribute in cuts:
+        groups = bands(groups, cuts[attribute], attribute)
     try:
         return post_processing_frontier(
             rows[label].to_numpy(),
             rows[score].to_numpy(),
-            sensitive_features={attribute: rows[attribute]},
+            sensitive_features={attribute: groups},
             performance=performance,
             fairness=fairness,
             favorable=list(joint.favorable),
@@ -172,39 +200,23 @@ def _frontier(
         return None
 
 
-def read_dataset(
-    data: str,
-    sensitive: list[str],
-    label: str | None,
-    favorable: list[str],
-    privileged: dict[str, list[str]],
-) -> Any:
-    """Load a dataset by name, or make one of a file to learn from."""
+def read_dataset(data: str, sensitive: list[str], **options: Any) -> Any:
+    """Load a dataset by name, or make one of a file to learn from and print what to know of it."""
     from isonomy._files import is_table_file
-    from isonomy._groups import choose_privileged
-    from isonomy.data import dataset_from
+    from isonomy.data import load, own_dataset
 
     if not is_table_file(data):
-        return dataset_from(data)
-    if label is None:
-        raise InputError(f"--label must name the column of {data!r} to predict.")
-    columns: dict[str, Any] = {
-        "label": label,
-        "sensitive_features": sensitive,
-        "favorable": favorable or None,
-    }
-    dataset = dataset_from(data, **columns, privileged=privileged or None)
-    undeclared = [name for name in dataset.attributes if name not in dataset.privileged]
-    if not undeclared:
-        return dataset
-    chosen = dict(dataset.privileged)
-    for name in undeclared:
-        best, note = choose_privileged(
-            name, dataset.sensitive[name], dataset.y.isin(dataset.favorable)
-        )
-        chosen[name] = (best,)
-        messages().print(f"isonomy: {note}", soft_wrap=True)
-    return replace(dataset, privileged=chosen)
+        declared = [f"--{name}" for name, given in options.items() if given and name != "label"]
+        if declared:
+            raise InputError(
+                f"{' and '.join(declared)} must be left out for a dataset that declares what is in "
+                f"it (isonomy data info {data}); it is for files."
+            )
+        return load(data)
+    dataset, notes = own_dataset(data, sensitive_features=sensitive, **options)
+    for note in notes:
+        messages().print(f"isonomy: {note}", soft_wrap=True, markup=False)
+    return dataset
 
 
 # ---------------------------------------------------------------------- what is written
@@ -242,6 +254,8 @@ def as_data(verdicts: "list[tuple[str, str, TradeOff]]", file: str) -> dict[str,
 
 def show(verdicts: "list[tuple[str, str, TradeOff]]", screen: "Console", title: str) -> None:
     """Print verdicts as tables."""
+    from isonomy.benchmark.words import percent
+
     screen.print(f"\n[bold]Trade-off of {title}[/bold]\n")
     for key in dict.fromkeys((a, v.baseline.fairness_metric) for a, _, v in verdicts):
         rows = [(m, v) for a, m, v in verdicts if (a, v.baseline.fairness_metric) == key]
@@ -255,7 +269,7 @@ def show(verdicts: "list[tuple[str, str, TradeOff]]", screen: "Console", title: 
         for method, v in rows:
             region = colored(v.region) + (" (constant)" if v.constant else "")
             word = v.region or "none"
-            sure = f"{v.probability[word]:.0%}" if word in v.probability else ""
+            sure = percent(v.probability[word]) if word in v.probability else ""
             area = "" if v.area != v.area else number(v.area, 4)
             if area and v.area_interval[0] == v.area_interval[0]:
                 area += f" [dim]{interval(*v.area_interval)}[/dim]"

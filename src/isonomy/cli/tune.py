@@ -59,9 +59,12 @@ def tune_command(
         typer.Option(help="File that keeps what was evaluated: the same command resumes."),
     ] = None,
     seed: options.Seed = 0,
-    label: options.Label = None,
+    label: options.Outcome = None,
     favorable: options.Favorable = [],
     privileged: options.Privileged = [],
+    bins: options.Bins = [],
+    drop: options.Drop = [],
+    table: options.Table = None,
     json_file: options.Json = None,
     html_file: options.Html = None,
     quiet: options.Quiet = False,
@@ -79,8 +82,16 @@ def tune_command(
     check_writable(cache, option="--cache")
     from isonomy.tradeoff import JsonLinesCache, judge_mitigator, train_and_test, tune
 
-    groups = options.parse_pairs(privileged, "--privileged")
-    dataset = read_dataset(data, sensitive, label, favorable, groups)
+    dataset = read_dataset(
+        data,
+        sensitive,
+        label=label,
+        favorable=favorable,
+        privileged=options.parse_pairs(privileged, "--privileged"),
+        bins=options.parse_bins(bins, sensitive),
+        drop=drop,
+        table=table,
+    )
     mitigator, train, test = train_and_test(
         dataset, sensitive[0], method, model=model[0], random_state=seed
     )

@@ -1,6 +1,6 @@
 """Counterfactual pairs, their extremes, and the search for worse ones."""
 
-from isonomy.counterfactual.blackbox import CommandModel, load_function, load_model
+from isonomy.counterfactual.blackbox import CommandModel, load_function, load_model, load_models
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.ecd import tail
 from isonomy.counterfactual.extremes import (
@@ -39,6 +39,7 @@ __all__ = [
     "flip",
     "load_function",
     "load_model",
+    "load_models",
     "model_table",
     "score_pairs",
     "seek_tail",

@@ -176,6 +176,43 @@ def load_model(path: str | Path, *, trust: bool = False) -> Any:
         ) from error
 
 
+def load_models(
+    folder: str | Path, *, trust: bool = False
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Load every model of a folder; a file that fails is left out, with its reason.
+
+    Declared models (``.toml``) and hidden files are passed over.
+
+    Parameters
+    ----------
+    folder : path
+    trust : bool, default False
+        As in :func:`load_model`.
+
+    Returns
+    -------
+    models, left_out : dict
+        Models and reasons, by file name; without its ending where that is clear.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"A folder of models must exist; there is none at {str(folder)!r}.")
+    files = sorted(f for f in folder.iterdir() if f.is_file() and not f.name.startswith("."))
+    if not files:
+        raise InputError(f"A folder of models must hold files; {str(folder)!r} is empty.")
+    files = [f for f in files if f.suffix.lower() != ".toml"]
+    stems = [f.stem for f in files]
+    models: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
+    for file in files:
+        name = file.stem if stems.count(file.stem) == 1 else file.name
+        try:
+            models[name] = load_model(file, trust=trust)
+        except IsonomyError as error:
+            left_out[name] = str(error)
+    return models, left_out
+
+
 def _load_skops(path: Path, trust: bool) -> Any:
     io_ = optional("skops.io", extra="skops", purpose="Loading a .skops file")
     try:

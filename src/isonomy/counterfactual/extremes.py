@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
 from isonomy._arrays import Floats
+from isonomy._validate import make_rng
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails import (
@@ -151,7 +152,7 @@ def conditional_value_at_risk(
     if error == 0:
         return Estimate(value, value, value)
     # the largest of a resample by their places among the values, drawn by spacings of uniforms
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     n = x.size
     depth = min(whole + 1, n)
     rise = np.cumsum(rng.exponential(size=(resamples, depth)), axis=1)
@@ -243,7 +244,7 @@ def extremes(
         location = Estimate(float(_locations(x[None, :PAPER_K], paper)[0]))
     replicates: dict[str, Floats] = {}
     if resamples:
-        rng = np.random.default_rng(random_state)
+        rng = make_rng(random_state)
         replicates = _bootstrap(x, fit, paper, np.array(horizons, dtype=float), resamples, rng)
         if n > PAPER_K:
             ends = percentile_interval(replicates["location"], confidence=confidence)

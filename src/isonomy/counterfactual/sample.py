@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import stack, take
-from isonomy._validate import unknown_name
+from isonomy._validate import make_rng, unknown_name
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import Scorer, score_pairs
@@ -202,7 +202,7 @@ def tail_sample_search(
     code = attribute.code_of(group)
     own = take(X, np.flatnonzero(codes == code))
     domain = Domain(own, one_hot=one_hot, fixed=attribute.columns)
-    rows_like = _RowsLike(own, domain, generator, np.random.default_rng(random_state))
+    rows_like = _RowsLike(own, domain, generator, make_rng(random_state))
 
     def measure(rows: Any) -> Floats:
         size = rows.shape[0]

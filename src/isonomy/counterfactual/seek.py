@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import get_column, plain, take
+from isonomy._validate import make_rng
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute, group_name
 from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
@@ -166,7 +167,7 @@ def seek_tail(
         )
     calls, asked = scorer.calls, scorer.rows  # scoring the rows themselves is not searching
     start = _worst(pairs, starts)
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     domain = Domain(X, one_hot=one_hot, fixed=[*fixed, *attribute.columns])
     climb = _Climb(scorer, domain, attribute, codes[member][start], against, max_changes, rng)
     climb.begin(take(X, member[start]), pairs, start)

@@ -15,7 +15,7 @@ from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 from isonomy.mitigators import MITIGATORS
 from isonomy.models import RECIPES, make_model
-from isonomy.study.spec import Method, Study, Task, is_mitigator
+from isonomy.study.spec import WORKBENCHES, Method, Study, Task, is_mitigator
 
 _LAYOUT = 1
 """Rises when trials do something else for the same specification."""
@@ -99,7 +99,7 @@ def recipe_of(study: Study, model: str) -> str:
 
 
 def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]:
-    preparation, splitter = study.preparation_of(method)
+    preparation, splitter = study.preparation_of(method, model)
     learner = model if method.learner is None else [model, _model(study, method.learner)]
     return [
         _LAYOUT,
@@ -115,10 +115,13 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
         _mitigator(study, method.mitigator),
         sorted(method.options),
         ".".join(sklearn.__version__.split(".")[:2]),
+        # 2: base learners draw from the stream of the split, too
+        *(["stream 2"] if study.protocol == "as_published" else []),
         # metrics are not in the key, but no record without tails can get them later; 2: limits of
         # the shape without the bound
         *(["tails 2"] if study.tails else []),
         *(["tuned 1", method.tune, method.goals] if method.tune else []),
+        *_workbench(study),
     ]
 
 
@@ -145,6 +148,12 @@ def _settings(model: str, recipe: str) -> tuple[str, ...]:
     last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
     version = getattr(last, "version", None)  # of our own learners, where they count it
     return (recipe, words) if version is None else (recipe, words, str(version))
+
+
+def _workbench(study: Study) -> list[Any]:
+    if study.workbench == "default":
+        return []
+    return [study.workbench, WORKBENCHES[study.workbench].version]
 
 
 def _mitigator(study: Study, spec: str) -> list[str]:

@@ -25,6 +25,7 @@ from isonomy.study.trial import blank_records, run_trial
 Planned = dict[Trial, dict[str, tuple[str, str]]]
 
 _TRY_AGAIN = ("failed", "timeout")
+_RETRY = (*_TRY_AGAIN, "skipped")
 _NO_RECORD = (
     "The trial returned no record of it: its worker must have the same versions of Isonomy and "
     "scikit-learn as the process that runs the study."
@@ -248,12 +249,12 @@ def pending(study: Study, store: Store, *, retry: Iterable[str] = ()) -> list[Jo
     study : Study
     store : Store
     retry : iterable of str
-        Statuses that do not count as done: ``failed``, ``timeout``.
+        Statuses that do not count as done: ``failed``, ``timeout``, ``skipped``.
     """
     again = tuple(retry)
     for word in again:
-        if word not in _TRY_AGAIN:
-            raise unknown_name("status to try again", word, _TRY_AGAIN)
+        if word not in _RETRY:
+            raise unknown_name("status to try again", word, _RETRY)
     planned = {trial: keys(study, trial) for trial in plan(study)}
     _refuse_others(store, planned)
     return _missing(planned, store.keys([s for s in STATUSES if s not in again]))
@@ -308,7 +309,7 @@ def run(
         Time limit of a trial, in seconds.
     memory_limit : int, optional
         The most bytes that the process of a trial may hold.
-    retry : iterable of {"failed", "timeout"}
+    retry : iterable of {"failed", "timeout", "skipped"}
         Statuses of runs to try again.
     progress : callable, optional
         Called with a :class:`Progress` after every trial.

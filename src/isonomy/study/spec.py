@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from isonomy._names import base_name, format_name, parse_name
+from isonomy._registry import Registry
 from isonomy._validate import listed, unknown_name
 from isonomy.data.catalog import DATASETS
 from isonomy.data.prepare import PREPARATIONS
@@ -22,6 +23,12 @@ from isonomy.tradeoff.mutation import check_degrees
 
 MUTATION = "mutation"
 """The name of the method that is no method: the mutation baseline."""
+
+MODEL = "@model"
+"""Stands for the model's name in a preparation that is different for every model."""
+
+WORKBENCHES: Registry[Any] = Registry("workbench")
+"""Kinds of :class:`isonomy.study.workbench.Workbench`: how the methods of a trial are run."""
 
 _MUTATION = {"strategy": "majority", "repetitions": 50, "weights": None}
 
@@ -203,8 +210,13 @@ class Study:
         Whether methods do what their papers say or what the published code did.
     preparation, splitter, recipe : str
         How data are prepared and split, and whose settings the base learners have.
+        ``@model`` in a preparation stands for the model's name.
     weighted : bool, optional
         Whether a dataset's weights are used to fit and to count; by default only when corrected.
+    models_of : mapping of str to models
+        By dataset, the models that are run on it; on a dataset that is not named, all of them.
+    workbench : str
+        How the methods of a trial are run, where a paper's scripts went ways of their own.
     sources : sequence of Source
         Files of the user's own that tasks name.
     tails : bool
@@ -233,6 +245,8 @@ class Study:
     recipe: str = "default"
     seed: int = 0
     weighted: bool | None = None
+    models_of: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    workbench: str = "default"
     sources: tuple[Source, ...] = ()
     tails: bool = False
     title: str = ""
@@ -243,6 +257,9 @@ class Study:
         settle(self, "models", tuple(self.models))
         settle(self, "methods", tuple(map(Method.of, self.methods)))
         settle(self, "sources", tuple(map(Source.of, self.sources)))
+        by_dataset = self.models_of
+        pairs = by_dataset.items() if isinstance(by_dataset, Mapping) else by_dataset
+        settle(self, "models_of", tuple((name, tuple(models)) for name, models in pairs))
         name = self.name  # results go to a folder of this name
         if not name.isprintable() or {*"/\\"} & {*name} or name in ("", ".", ".."):
             raise InputError(f"A study's name must be the name of a folder; got {name!r}.")
@@ -267,7 +284,9 @@ class Study:
                 f"Methods as published have published settings; {listed(tuned)} must not be tuned: "
                 'use protocol="corrected".'
             )
-        for preparation, splitter in map(self.preparation_of, self.methods):
+        if self.workbench != "default":
+            WORKBENCHES.resolve(self.workbench)
+        for preparation, splitter in (self.preparation_of(m, MODEL) for m in self.methods):
             PREPARATIONS.resolve(base_name(preparation))
             SPLITTERS.resolve(splitter)
         self._refuse_twins()
@@ -296,11 +315,12 @@ class Study:
 
     def rows(self, task: Task) -> Iterator[tuple[str, Method]]:
         """Yield the (model, method) pairs that a task is run with, method by method."""
+        own = dict(self.models_of).get(parse_name(task.dataset)[0], self.models)
         for method in self.methods:
             if method.tasks is not None and task not in method.tasks:
                 continue
             for model in self.models if method.models is None else method.models:
-                if model not in self.models:
+                if model not in self.models or model not in own:
                     continue
                 if method.models is None and is_mitigator(model):
                     continue  # a method that stands in for a model is run only by methods that name it
@@ -311,9 +331,10 @@ class Study:
         """Whether weights of a dataset are used."""
         return self.protocol == "corrected" if self.weighted is None else self.weighted
 
-    def preparation_of(self, method: Method) -> tuple[str, str]:
-        """Return the preparation and the splitter that a method is run on."""
-        return method.preparation or self.preparation, method.splitter or self.splitter
+    def preparation_of(self, method: Method, model: str) -> tuple[str, str]:
+        """Return the preparation and the splitter that a method is run on with a model."""
+        preparation = (method.preparation or self.preparation).replace(MODEL, model)
+        return preparation, method.splitter or self.splitter
 
     def source_of(self, dataset: str) -> Source | None:
         """Return the declared file behind a dataset's name, None for a registered one."""
@@ -379,6 +400,8 @@ class Study:
         """Return the study as the text of a TOML file, which ``from_toml`` reads back unchanged."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["tasks"] = [str(t) for t in self.tasks]
+        plain["models_of"] = dict(self.models_of) or None
+        plain["workbench"] = "" if self.workbench == "default" else self.workbench
         tables = {
             "source": [_table(s) for s in plain.pop("sources")],
             "method": [_table(m) for m in plain.pop("methods")],

@@ -25,7 +25,7 @@ from isonomy.study.measure import (
     without_weights,
 )
 from isonomy.study.plan import Trial, keys
-from isonomy.study.spec import Method, Study
+from isonomy.study.spec import WORKBENCHES, Method, Study
 from isonomy.study.tails import run_with_tails
 from isonomy.study.tuning import settled
 from isonomy.study.workbench import Outputs, Workbench
@@ -81,7 +81,7 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
 def blank_records(study: Study, trial: Trial) -> dict[str, Record]:
     """Return a record without results for every key of a trial."""
     ways = {
-        (model, label): study.preparation_of(method)
+        (model, label): study.preparation_of(method, model)
         for model, method in study.rows(trial.task)
         for label in method.labels
     }
@@ -163,11 +163,12 @@ class _Run:
             self._charge(part[:1])
             yield part
 
-    def _workbench(self, method: Method) -> Workbench:
-        key = self.study.preparation_of(method)
+    def _workbench(self, method: Method, model: str) -> Workbench:
+        key = self.study.preparation_of(method, model)
         if key not in self.workbenches:
             try:
-                self.workbenches[key] = Workbench(self.study, self.trial, *key)
+                kind = WORKBENCHES[self.study.workbench]
+                self.workbenches[key] = kind(self.study, self.trial, *key)
             except Exception as error:
                 self.workbenches[key] = error
         workbench = self.workbenches[key]
@@ -176,7 +177,7 @@ class _Run:
         return workbench
 
     def _mitigated(self, model: str, method: Method) -> _Result:
-        workbench = self._workbench(method)
+        workbench = self._workbench(method, model)
         base = workbench.base(model)
         method = settled(workbench, method, model)
         with collected_warnings() as collected:
@@ -195,7 +196,7 @@ class _Run:
         return _Result(record, workbench, outputs, tails)
 
     def _mutated(self, model: str, method: Method, labels: list[str]) -> list[_Result]:
-        workbench, how = self._workbench(method), method.mutation
+        workbench, how = self._workbench(method, model), method.mutation
         base = workbench.base(model)
         survey = workbench.ready.test.weight if how["weights"] == "gaps" else None
         joint = workbench.count(base.labels, base.labels, weight=survey)
@@ -240,6 +241,7 @@ class _Run:
             metrics |= measure_rows(
                 workbench.y_test, outputs.labels, outputs.scores, near, workbench.w_test
             )
+            metrics |= outputs.measured
             reason = why_undefined(metrics, counts, self.trial.attributes)
             metrics |= result.tails
             result.record = replace(result.record, metrics=metrics, reason=reason)

@@ -7,11 +7,12 @@ what a pre-processor makes of the data. Sharing changes nothing: each prediction
 
 import hashlib
 import zlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -40,11 +41,11 @@ from isonomy.mitigators import (
     Unmitigated,
     make_mitigator,
 )
-from isonomy.models import fit_model, make_model, with_scores
+from isonomy.models import fit_model, make_model, metered_fit, with_scores
 from isonomy.study.collect import collected_warnings, repeat_warnings
 from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
-from isonomy.study.spec import Method, Study, is_mitigator
+from isonomy.study.spec import WORKBENCHES, Method, Study, is_mitigator
 
 Labels = NDArray[np.intp]
 T = TypeVar("T")
@@ -52,10 +53,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Predicted labels (1 is favourable) and, where there are any, scores in between."""
+    """Predicted labels (1 is favourable) and, where there are any, scores in between.
+
+    ``measured`` are metrics as a workbench of its own kind measured them, in place of those that
+    follow from the labels.
+    """
 
     labels: Labels
     scores: Floats | None
+    measured: Mapping[str, float] = field(default_factory=dict)
+
+
+class SharedStream(np.random.RandomState):
+    """NumPy's old stream that clones share instead of copying: one order of draws for all."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "SharedStream":
+        return self
 
 
 def outputs(model: Any, X: Any) -> Outputs:
@@ -98,6 +111,7 @@ def _groups(source: Source | str) -> tuple[NDArray[np.intp], tuple[tuple[Any, ..
     return cross({name: table[name] for name in table}, len(table))
 
 
+@WORKBENCHES.register("default")
 class Workbench:
     """The data of a trial under one preparation and splitter, and what has been done with them.
 
@@ -110,6 +124,9 @@ class Workbench:
     preparation, splitter : str
         How the data are prepared and split here.
     """
+
+    version: ClassVar[str] = "1"
+    """Rises when the same specification gives other results; counted for kinds of their own."""
 
     def __init__(self, study: Study, trial: Trial, preparation: str, splitter: str) -> None:
         self.study, self.trial = study, trial
@@ -175,31 +192,33 @@ class Workbench:
 
     # Making models and mitigators.
 
-    def random_state(self, kind: type[BaseMitigator]) -> Any:
-        """Return a method its random numbers: a seed, or NumPy's old stream where the split left it.
+    def random_state(self) -> Any:
+        """Return a seed, or as published NumPy's old stream where the split left it.
 
-        A method that draws when it predicts gets a seed always, so that its draws do not depend
-        on how often it was asked before.
+        The studies' learners and methods drew from the global stream, one after the other; what is
+        made with one stream of ours shares it in the same way.
         """
-        if self.study.protocol != "as_published" or kind.draws_to_predict:
+        if self.study.protocol != "as_published":
             return self.seed
-        stream = np.random.RandomState(self.seed)
+        stream = SharedStream(self.seed)
         stream.permutation(self._drawn)
         return stream
 
-    def learner(self, model: str) -> BaseEstimator:
+    def learner(self, model: str, random_state: Any = None) -> BaseEstimator:
         """Make a base learner, unfitted."""
         if is_mitigator(model):
             raise NotApplicable(
                 f"The method takes a base learner and {model} is a method with a model of its "
                 f"own: name the models that it is to run with."
             )
-        return make_model(model, recipe_of(self.study, model), random_state=self.seed)
+        random_state = self.random_state() if random_state is None else random_state
+        return make_model(model, recipe_of(self.study, model), random_state=random_state)
 
     def make(self, method: Method, model: str | None) -> Any:
         """Make a mitigator around an unfitted learner, as this study wants it."""
         kind = MITIGATORS[base_name(method.mitigator)]
-        learner = None if model is None else self.learner(model)
+        random_state = self.random_state()
+        learner = None if model is None else self.learner(model, random_state)
         if kind.takes_frame and learner is not None:
             learner = self._one_hot(learner)
         return make_mitigator(
@@ -211,7 +230,8 @@ class Workbench:
             sensitive_columns=list(self.attributes)
             if kind.takes_frame
             else [self.ready.columns[a] for a in self.attributes],
-            random_state=self.random_state(kind),
+            # what is drawn to predict must not depend on how often it was asked before
+            random_state=self.seed if kind.draws_to_predict else random_state,
             **{name: self._option(kind, name, value) for name, value in method.options},
         )
 
@@ -311,7 +331,9 @@ class Workbench:
     def fit_alone(self, mitigator: Any) -> Outputs:
         """Fit and predict, sharing nothing."""
         X, X_test = self.tables(mitigator)
-        mitigator.fit(X, self.y, sensitive_features=self.s, sample_weight=self.w)
+        # a method that is its own model is a learner, and its fit a learner's
+        with metered_fit() if not mitigator.uses_estimator else nullcontext():
+            mitigator.fit(X, self.y, sensitive_features=self.s, sample_weight=self.w)
         s_test = self.s_test if mitigator.needs_sensitive_at_predict else None
         labels = mitigator.predict(X_test, sensitive_features=s_test)
         scores = None
@@ -332,9 +354,13 @@ class Workbench:
                 *mitigator.encode(X, self.y, sensitive_features=self.s, sample_weight=self.w)
             )
             rows = mitigator.encode_rows(X_test, sensitive_features=self.s_test)
-            return X, mitigator.decode(y), w, mitigator.transform(*rows)
+            ready = X, mitigator.decode(y), w, mitigator.transform(*rows)
+            return *ready, stream.get_state() if isinstance(stream, SharedStream) else None
 
-        X, y, w, X_test = self.once(key, learn)
+        stream = mitigator.random_state
+        X, y, w, X_test, drawn = self.once(key, learn)
+        if drawn is not None:
+            stream.set_state(drawn)  # each model continues where the transform left the stream
         return outputs(fit_model(mitigator.base_learner(), X, y, w), X_test)
 
     def _post(self, mitigator: PostProcessor, model: str) -> Outputs:

@@ -13,8 +13,10 @@ first : int
     Of two
     lines.
 
-Protocols
----------
+Notes
+-----
+**Protocols**
+
 ====  ========
 what  how
 ====  ========

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from isonomy.counterfactual import CommandModel, load_function, load_model
+from isonomy.counterfactual import CommandModel, load_function, load_model, load_models
 from isonomy.errors import InputError, MissingExtra
 
 X = pd.DataFrame({"sex": ["f", "m"], "z": [0.25, 0.5]})
@@ -102,3 +102,23 @@ def test_skops(tmp_path: Path, monkeypatch) -> None:
     io.dump(strange, path)
     with pytest.raises(InputError, match="does not know"):
         load_model(path)
+
+
+def test_a_folder_of_models(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is empty"):
+        load_models(tmp_path)
+    with pytest.raises(InputError, match="must exist"):
+        load_models(tmp_path / "nowhere")
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    joblib.dump(model, tmp_path / "m.joblib")
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(model))
+    (tmp_path / "notes.txt").write_text("no model")
+    (tmp_path / "declared.toml").write_text("")
+    (tmp_path / ".hidden").write_text("")
+    models, left_out = load_models(tmp_path)
+    assert models == {}
+    assert set(left_out) == {"m.joblib", "m.pkl", "notes"}
+    assert "--trust" in left_out["m.pkl"]
+    models, left_out = load_models(tmp_path, trust=True)
+    assert set(models) == {"m.joblib", "m.pkl"}
+    assert "must end in" in left_out["notes"]

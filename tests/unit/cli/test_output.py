@@ -1,0 +1,59 @@
+"""The screen: names from files are text there, whatever they hold."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isonomy.cli.output import console, make_table
+from tests.e2e.command import isonomy
+
+NAMES = [
+    "\x1b[31mred\x1b]0;title\x07",
+    ":x:",
+    "[/b]",
+    "[abc]",
+    "[/bold]",
+    "[bold",
+    "a\\[b]",
+    "\u202egnirts",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_shown_as_it_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_table("name", title=f"Groups of {name}")
+    table.add_row(name)
+    screen = console()
+    screen.print(table)
+    screen.print(f"plain {name}")
+    shown = capsys.readouterr().out
+    assert not set(shown) & {"\x1b", "\x07", "\u202e"}
+    visible = name.replace("\x1b", "\\x1b").replace("\x07", "\\x07").replace("\u202e", "\\u202e")
+    if name != "a\\[b]":  # an escaped bracket is one that was escaped before
+        assert shown.count(visible) == 3
+
+
+def test_our_own_styles_are_styles(capsys: pytest.CaptureFixture[str]) -> None:
+    console().print("[bold red]Note[/bold red] [dim]x[/dim]")
+    assert capsys.readouterr().out == "Note x\n"
+
+
+@pytest.mark.parametrize("command", ["audit", "tradeoff"])
+def test_a_command_shows_names_as_they_are(tmp_path: Path, command: str) -> None:
+    n = 60 * len(NAMES)
+    group = np.repeat(NAMES, 60)
+    y = np.arange(n) % 2
+    sensitive = "[/b]:x:\x1b[0m"
+    table = pd.DataFrame(
+        {"y": y, "y_base": y & (np.arange(n) % 3 > 0), "yhat": y, sensitive: group}
+    )
+    table.to_csv(tmp_path / "d.csv", index=False)
+    done = isonomy(
+        *(command, "d.csv", "--label", "y", "--prediction", "yhat", "--sensitive", sensitive),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "[/b]:x:" in done.stdout
