@@ -54,6 +54,9 @@ def _flip_rate(y_pred: ArrayLike, y_pred_flipped: ArrayLike) -> float:
 
 # ---------------------------------------------------------------------- neighbours
 
+SETS = 40
+"""Sets of columns for each neighbour: more of them bring the bound nearer to the k-th distance."""
+
 WIDE = 8
 """How many times as many rows as asked for a shortlist may hold before it is made more exactly."""
 
@@ -208,8 +211,7 @@ def _pairs(
     for start in range(0, size, step):
         block = slice(start, min(size, start + step))
         distance = left[block] @ right  # in the same order within a row as the distance itself
-        kth = min(k, size) - 1
-        limit = np.partition(distance, kth, axis=1)[:, kth]
+        limit = _at_most_kth(distance, min(k, size))
         limit += slack * (half[block] + half.max())
         row, other = np.divmod(np.flatnonzero(distance <= limit[:, None]), size)
         if row.size > most * (block.stop - block.start):
@@ -217,6 +219,20 @@ def _pairs(
         rows.append(row + block.start)
         others.append(other)
     return np.concatenate(rows), np.concatenate(others)
+
+
+def _at_most_kth(distance: NDArray[Any], k: int) -> NDArray[Any]:
+    """Return for each row a value that at least ``k`` entries do not exceed, close to the k-th.
+
+    The columns are dealt into sets, and the k-th smallest of the sets' minima is taken: a pass of
+    minima over the whole block is several times as fast as finding the k-th entry itself.
+    """
+    rows, size = distance.shape
+    sets = size // max(1, size // (SETS * k))
+    if sets < size:
+        even = distance[:, : size - size % sets]
+        distance = even.reshape(rows, -1, sets).min(axis=1)
+    return np.asarray(np.partition(distance, k - 1, axis=1)[:, k - 1])
 
 
 def _consistency(

@@ -39,7 +39,7 @@ def by_loop(X: np.ndarray, y: np.ndarray, k: int, include_self: bool) -> float:
 
 @pytest.mark.parametrize("include_self", [True, False])
 @pytest.mark.parametrize("k", [1, 5])
-@pytest.mark.parametrize("kind", ["smooth", "ties", "duplicates", "few"])
+@pytest.mark.parametrize("kind", ["smooth", "ties", "duplicates", "few", "many"])
 def test_consistency_equals_the_plain_rule(kind: str, k: int, include_self: bool) -> None:
     rng = np.random.default_rng(2)
     X = {
@@ -47,6 +47,7 @@ def test_consistency_equals_the_plain_rule(kind: str, k: int, include_self: bool
         "ties": rng.integers(0, 2, (120, 9)).astype(float),
         "duplicates": np.repeat(rng.normal(size=(30, 3)), 4, axis=0),
         "few": rng.integers(0, 2, (60, 2)).astype(float),
+        "many": np.hstack([rng.integers(0, 2, (701, 6)), rng.integers(0, 9, (701, 1)) / 8]),
     }[kind]
     y = rng.integers(0, 2, len(X)).astype(float)
     metric = get_metric("consistency")
