@@ -375,7 +375,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _learn_labels(self, labels: Vector) -> Vector:
         """Return 1 to the favourable class; where there are many, give each its position."""
         try:
-            self.classes_, codes = np.unique(labels, return_inverse=True)
+            self.classes_ = np.unique(labels)  # without codes: finding those sorts all rows
         except TypeError:
             raise InputError("y must hold labels of one type; got a mixture.") from None
         k = len(self.classes_)
@@ -389,12 +389,12 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 )
             self.favorable_ = None
             self._label_of_code = self.classes_
-            return codes
+            return np.searchsorted(self.classes_, labels)
         (favorable,) = resolve_favorable(self.classes_.tolist(), self.favorable)
         self._favorable_at = self.classes_.tolist().index(favorable)
         self.favorable_ = favorable
         self._label_of_code = self.classes_[[1 - self._favorable_at, self._favorable_at]]
-        return np.asarray((codes == self._favorable_at).astype(np.intp))
+        return np.asarray(labels == self.classes_[self._favorable_at]).astype(np.intp)
 
     def _sensitive(self, X: Any, given: Any) -> Any:
         """Return the protected attributes that were given, or those that X holds."""
@@ -499,7 +499,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return seeded(self.estimator, self.random_state)
 
     def fit_rows(
-        self, learner: BaseEstimator, X: Any, y: Vector, w: Weights, rows: Vector
+        self, learner: BaseEstimator, X: Any, y: Vector, w: Weights, rows: Vector | slice
     ) -> BaseEstimator:
         """Fit a copy of a learner on some of the training rows."""
         weight = None if w is None else w[rows]
@@ -527,7 +527,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         groups = s if self.needs_sensitive_at_predict else None
         head = min(1000, len(s))
         first = self._predict(
-            _safe_indexing(X, np.arange(head)), None if groups is None else groups[:head]
+            _safe_indexing(X, slice(head)), None if groups is None else groups[:head]
         )
         self.degenerate_ = bool((first == first[0]).all())
         if self.degenerate_ and head < len(s):

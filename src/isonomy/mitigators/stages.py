@@ -160,10 +160,13 @@ class PostProcessor(BaseMitigator):
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         where = self.scores_from()
-        inner = rule = np.arange(len(y))
+        inner = rule = slice(None)  # all rows, without a copy of them
         if where == "validation":
             inner, rule = train_test_split(
-                inner, test_size=0.3, stratify=strata(y, s, 2), random_state=self.random_state
+                np.arange(len(y)),
+                test_size=0.3,
+                stratify=strata(y, s, 2),
+                random_state=self.random_state,
             )
         self.estimator_ = (
             self._given()
