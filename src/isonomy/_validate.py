@@ -24,6 +24,18 @@ def listed(values: Iterable[Any], *, most: int = 8) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def in_one_line(error: Exception) -> str:
+    """Return the kind of an error and the first line of what it says.
+
+    Examples
+    --------
+    >>> in_one_line(KeyError("age"))
+    "KeyError: 'age'"
+    """
+    lines = str(error).strip().splitlines()
+    return ": ".join([type(error).__name__, *lines[:1]])
+
+
 def as_names(names: Any) -> list[Any]:
     """Return one name or several as a list."""
     return [names] if isinstance(names, str) else list(names)

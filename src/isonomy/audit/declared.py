@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from isonomy._names import parse_name
-from isonomy._validate import listed, optional, unknown_name
+from isonomy._validate import in_one_line, listed, optional, unknown_name
 from isonomy.data import Dataset
 from isonomy.data.frames import make_transformer, with_categories
 from isonomy.data.splits import seeded_order
@@ -169,8 +169,5 @@ def train_models(
         except IsonomyError as error:
             left_out[name] = str(error)
         except Exception as error:
-            why = str(error).strip().splitlines()
-            left_out[name] = (
-                f"It could not be trained: {type(error).__name__}: {why[0] if why else 'no reason'}"
-            )
+            left_out[name] = f"It could not be trained: {in_one_line(error)}"
     return TrainedModels(models, left_out, test, cut, tuple(dict.fromkeys(notes)))

@@ -21,7 +21,14 @@ from isonomy._groups import (
     sort_key,
 )
 from isonomy._tables import column_names
-from isonomy._validate import check_length, check_weight, listed, match_values, resolve_favorable
+from isonomy._validate import (
+    check_length,
+    check_weight,
+    in_one_line,
+    listed,
+    match_values,
+    resolve_favorable,
+)
 from isonomy.audit.findings import Audit
 from isonomy.audit.judge import DEFAULT_METRICS, taken_together
 from isonomy.audit.paired import (
@@ -290,11 +297,7 @@ def _ask(
         except IsonomyError:
             raise
         except Exception as error:
-            why = str(error).strip().splitlines()
-            raise InputError(
-                f"It cannot answer for these rows: {type(error).__name__}: "
-                f"{why[0] if why else 'no reason given'}"
-            ) from error
+            raise InputError(f"It cannot answer for these rows: {in_one_line(error)}") from error
     notes += [f"{name} warns: {str(w.message).strip().splitlines()[0]}" for w in said]
     if answer.shape != (len(X),):
         raise InputError(

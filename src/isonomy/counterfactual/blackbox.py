@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._validate import optional
+from isonomy._validate import in_one_line, optional
 from isonomy.errors import InputError, IsonomyError
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".jl")
@@ -169,10 +169,8 @@ def load_model(path: str | Path, *, trust: bool = False) -> Any:
     except IsonomyError:
         raise
     except Exception as error:
-        why = str(error).strip().splitlines()
         raise InputError(
-            f"The model in {path.name!r} cannot be loaded: {type(error).__name__}: "
-            f"{why[0] if why else 'nothing more is known'}"
+            f"The model in {path.name!r} cannot be loaded: {in_one_line(error)}"
         ) from error
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import row_count, stack, take
-from isonomy._validate import resolve_favorable
+from isonomy._validate import in_one_line, resolve_favorable
 from isonomy.counterfactual.flip import Attribute, Codes, Flips, put
 from isonomy.errors import InputError, IsonomyError
 
@@ -77,10 +77,8 @@ class Scorer:
         except IsonomyError:
             raise
         except Exception as error:
-            why = str(error).strip().splitlines()
             raise InputError(
-                f"The model must be able to score these rows; {self.title} said: "
-                f"{type(error).__name__}: {why[0] if why else 'nothing'}"
+                f"The model must be able to score these rows; {self.title} said: {in_one_line(error)}"
             ) from error
         return self._read(answer, row_count(X))
 
