@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from table import Row, under
+from timing import PEAK
 
 __all__ = ["TITLE", "rows"]
 
@@ -19,7 +20,7 @@ TITLE = "Part 2: the datasets"
 PEER = "pandas read_csv, plain"
 WHEEL = "aif360-0.2.0-py3-none-any.whl"
 MEASURE = """
-import json, resource, sys, time, warnings, zipfile
+import json, sys, time, warnings, zipfile
 import duckdb, pandas as pd
 from isonomy.data import load
 from isonomy.data.fetch import cache_folder
@@ -49,8 +50,7 @@ for _ in range(int(sys.argv[2])):
 cpu = time.process_time()
 globals()[sys.argv[1]]()
 cpu = time.process_time() - cpu
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({"ms": 1000 * cpu, "MB": peak}))
+print(json.dumps({"ms": 1000 * cpu, "MB": peak()}))
 """
 
 
@@ -101,7 +101,7 @@ def _best(
 def _measure(what: str, folder: str, before: int = 0) -> dict[str, float]:
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", MEASURE, what, str(before)],
+        [sys.executable, "-c", PEAK + MEASURE, what, str(before)],
         env={**os.environ, "ISONOMY_DATA": folder, **threads},
         capture_output=True,
         text=True,

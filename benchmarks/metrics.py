@@ -17,7 +17,7 @@ from fairlearn import metrics as fl
 from peers import measure, one_thread
 from sklearn.metrics import accuracy_score, precision_score
 from table import Row, faster, under, within
-from timing import cpu_seconds
+from timing import PEAK, cpu_seconds
 
 import isonomy
 from isonomy.metrics import Counts, get_metric
@@ -157,13 +157,6 @@ def _neighbours() -> list[Row]:
 
 
 # ------------------------------------------------------------------ a file larger than memory
-
-# A child's own high-water mark: what wait() reports starts at the size of the process that forked it.
-PEAK = """
-def peak():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
-"""
 
 GROUP_BY = """
 import json, sys, time

@@ -23,6 +23,7 @@ TRIALS = 8
 def _million(folder: Path):
     """Make a store of a million records from those of real trials, each with a key of its own."""
     from isonomy.store import Store
+    from isonomy.store.log import begin_log, put_in_force
     from isonomy.study import Study, plan, run_trial
 
     study = Study(
@@ -39,8 +40,9 @@ def _million(folder: Path):
             writer.append(records[start : start + 8])
         writer.compact()
     shard = next((folder / "parts").glob("*.parquet"))
-    times = RECORDS // len(records)
-    # eight shards, as the writer would have made them
+    partial = folder / "parts" / "shard.part"
+    times = RECORDS // len(records) - 1
+    # eight shards more, put in force as the writer does it
     for part in range(8):
         duckdb.sql(
             f"""copy (
@@ -52,10 +54,10 @@ def _million(folder: Path):
                 mcc * random() as mcc,
                 statistical_parity_difference * random() as statistical_parity_difference)
               from '{shard}', range({part * times // 8 + 1}, {(part + 1) * times // 8 + 1}) t(copy)
-            ) to '{folder}/parts/{part + 2:08d}-{part + 2:08d}.parquet'
-            (format parquet, compression zstd)"""
+            ) to '{partial}' (format parquet, compression zstd)"""
         )
-    shard.unlink()
+        begin_log(partial.parent, part + 3)
+        put_in_force(partial, part + 2, part + 2)
     return records
 
 
