@@ -126,6 +126,7 @@ _SHOWN = {
     "paired": "paired",
     "within 0.02": "<= 0.02",
     "p below 0.05": "p < 0.05",
+    "testable": "testable",
     "not rejected": "agree",
 }
 
