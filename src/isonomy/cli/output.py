@@ -4,8 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -124,52 +123,6 @@ def interval(low: float, high: float, digits: int = 3) -> str:
     if low != low or high != high:
         return ""
     return f"[{low:.{digits}f}, {high:.{digits}f}]"
-
-
-def progress_bar(screen: "Console", unit: str) -> Any:
-    """Make a bar that counts and says how long is left; on a terminal only."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
-
-
-@contextmanager
-def counting(unit: str, *, resumed: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error; yields a function of (done, total) that moves it.
-
-    With ``resumed`` the first call says how much was done before.
-    """
-    screen = messages()
-    with progress_bar(screen, unit) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(done: int, total: int) -> None:
-            nonlocal resumed
-            if resumed and done:
-                more = "; going on" if done < total else ""
-                screen.print(f"{done} of {total} {unit} were done before{more}.")
-            resumed = False
-            bar.update(task, completed=done, total=total)
-
-        yield show
 
 
 def check_writable(file: str | None, *, option: str | None = None) -> None:

@@ -14,6 +14,7 @@ from isonomy.cli.output import (
     write_json,
     write_page,
 )
+from isonomy.cli.progress import working
 from isonomy.errors import InputError, NotApplicable
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def tradeoff_command(
     if drop and not method:
         raise InputError("--drop is for learning; leave it out, or name a --method to learn with.")
     verdicts: list[tuple[str, str, TradeOff]] = []
-    with messages().status(f"judging {file} ..."):
+    with working(f"judging {file}"):
         if method:
             dataset = read_dataset(
                 file,

@@ -9,13 +9,13 @@ from isonomy.cli import options
 from isonomy.cli.output import (
     check_writable,
     console,
-    counting,
     make_table,
     messages,
     number,
     write_json,
     write_page,
 )
+from isonomy.cli.progress import counting
 from isonomy.cli.tradeoff import Rule, as_data, colored, read_dataset
 from isonomy.errors import InputError
 

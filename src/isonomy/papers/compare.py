@@ -310,10 +310,10 @@ def compare_cells(
     out["adjusted"] = holm(out["p"].to_numpy())
     out["rejected"] = out["adjusted"] < alpha
     # what Holm's correction asks of a cell when those that are rejected have been taken out
-    left = len(out) - int(out["rejected"].sum())
+    open_cells = len(out) - int(out["rejected"].sum())
     n, m = out["runs"], out["published_runs"]
     least = np.array([smallest_pvalue(*sizes) for sizes in zip(n, m, strict=True)])
-    out["testable"] = out["rejected"] | (least * left < alpha)
+    out["testable"] = out["rejected"] | (least * open_cells < alpha)
     return out
 
 
