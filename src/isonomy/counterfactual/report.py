@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._tables import plain
 from isonomy.counterfactual.extremes import Estimate, Extremes
 from isonomy.counterfactual.flip import Attribute, group_name
@@ -24,7 +25,7 @@ TYPES = {"finite": "finite (III)", "light": "light (I)", "heavy": "heavy (II)"}
 """Types of tails as they are written, with the theory's numbers."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupReport:
     """One group of a report.
 
@@ -53,6 +54,8 @@ class GroupReport:
     flip_rate: Estimate
     exact: ExactMaximum | None
     sentence: str
+
+    __repr__ = brief
 
     @property
     def name(self) -> str:

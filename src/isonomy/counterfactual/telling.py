@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from isonomy._arrays import Floats
 from isonomy._tables import get_column, take
 from isonomy.counterfactual.pairs import Pairs
+from isonomy.stats import rank
 
 BANDS = 10
 """Numbers with more values than this are cut at their quantiles into so many bands."""
@@ -41,7 +42,7 @@ def telling_order(X: Any, pairs: Pairs, worst: NDArray[np.intp]) -> list[int]:
     for group, weight in zip(codes, count, strict=True):
         mine = np.flatnonzero(pairs.codes == group)
         mine = mine[:: -(-mine.size // MOST_ROWS)]
-        ranks = pd.Series(pairs.cd[mine]).rank().to_numpy(dtype=np.float64)
+        ranks = rank(pairs.cd[mine])
         people = take(X, mine)
         for p in range(X.shape[1]):
             shares[p] += weight * explained(get_column(people, p), ranks)

@@ -124,6 +124,12 @@ class Comparison:
             notes += self.findings.notes
         return "\n".join([*lines, *(f"- {note}" for note in notes)]).rstrip() + "\n"
 
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.paper!r}, {len(self.cells):,} cells, {len(self.tables):,} cells of "
+            f"tables, {len(self.notes)} notes)"
+        )
+
     def _repr_html_(self) -> str:
         return self.agreement().to_html() + self.table_agreement().to_html()
 
@@ -222,7 +228,14 @@ def compare_with_print(
         notes = ["The authors' files were not given (--published): single cells are not compared."]
     findings = None
     if FINDINGS in about.tables:
-        findings = about.make(FINDINGS, _with(ours, beside))
+        whole = _with(ours, beside)
+        lacks = about.tables[FINDINGS].needs - about.parts(whole)
+        if lacks:
+            left_out.append(
+                f"findings are not counted: our runs lack {' and '.join(sorted(lacks))}."
+            )
+        else:
+            findings = about.make(FINDINGS, whole)
     return Comparison(paper, pd.DataFrame(), tables, findings, notes=(*notes, *left_out))
 
 

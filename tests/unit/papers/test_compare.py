@@ -100,6 +100,13 @@ def test_the_share_that_agrees_is_counted(found: Comparison) -> None:
     assert not any("cannot give a p-value" in note for note in found.notes)
 
 
+def test_findings_that_need_more_than_our_runs_hold_are_a_note() -> None:
+    ours = records_frame(runs("chen_2022", "unmitigated", np.linspace(0.5, 0.9, 5)))
+    found = compare_with_print(ours, "chen")
+    assert found.findings is None
+    assert "findings are not counted: our runs lack baselines and runs." in found.notes
+
+
 def test_equal_runs_are_found_seed_by_seed() -> None:
     values = np.linspace(0.5, 0.9, 10)
     other = values.copy()
