@@ -34,6 +34,7 @@ def speak() -> None:
 # Bytes that a terminal obeys (colors, titles, moves of the cursor), and marks that turn text round.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _TAG = re.compile(r"(\\*)\[(/?[a-z#/@][^\[\]]*)\]")
+_NARROW = 12  # characters that a column of names keeps, where it can
 _STYLES = {"bold", "dim", "red", "green", "yellow", "magenta", "cyan", "default", "italic"}
 
 
@@ -59,8 +60,15 @@ def _make_console(**options: Any) -> "Console":
     """Return a console on which names from files are text: no control bytes, markup or emoji."""
     from rich.console import Console
     from rich.errors import MarkupError
+    from rich.table import Table
 
     class Screen(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            for table in objects:
+                if isinstance(table, Table):
+                    _fit(table, self)
+            super().print(*objects, **options)
+
         def render_str(self, text: str, **options: Any) -> Any:
             shown = visible(text)
             if options.get("markup") is False:
@@ -71,6 +79,36 @@ def _make_console(**options: Any) -> "Console":
                 return super().render_str(shown, **{**options, "markup": False})
 
     return Screen(highlight=False, emoji=False, **options)
+
+
+def _fit(table: "Table", screen: "Console") -> None:
+    """Let a table that is too wide wrap, headings first, so that no name is cut."""
+    from rich.measure import Measurement
+
+    endless = screen.options.update(max_width=10_000)
+    beside = len(table.columns) * (table.padding[1] + table.padding[3])
+
+    def width(least: int | None = None) -> int:
+        """Return how wide the table is, or can be where columns that wrap keep ``least``."""
+        total = beside
+        for column in table.columns:
+            cells = (Measurement.get(screen, endless, c) for c in (column.header, *column.cells))
+            own = max(cell.maximum for cell in cells)
+            total += own if least is None or column.no_wrap else min(own, least)
+        return total
+
+    for column in table.columns:
+        column.overflow = "fold"
+    if width() <= screen.width:
+        return
+    for column in table.columns:
+        if column.justify == "right" and isinstance(column.header, str):
+            column.header = column.header.replace(" ", "\n")
+    for sides in ({"left"}, {"left", "right"}):  # numbers wrap where nothing else helps
+        if width(least=_NARROW) <= screen.width:
+            return
+        for column in table.columns:
+            column.no_wrap = column.no_wrap and column.justify not in sides
 
 
 def console() -> "Console":

@@ -437,7 +437,7 @@ def cell_text(column: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if value != value:
-        return "too few runs" if column == "not rejected" else ""
+        return "too few" if column == "not rejected" else ""
     if column in ("cells", "testable"):
         return str(int(value))
     digits = {"mean difference": ".4f", "paired": ".4f", "within": "g"}
