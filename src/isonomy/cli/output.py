@@ -82,15 +82,14 @@ def _make_console(**options: Any) -> "Console":
 
 
 def _fit(table: "Table", screen: "Console") -> None:
-    """Let a table that is too wide wrap, headings first, so that no name is cut."""
+    """Let a table that is too wide wrap, headings first and numbers last, so that no name is cut."""
     from rich.measure import Measurement
 
     endless = screen.options.update(max_width=10_000)
-    beside = len(table.columns) * (table.padding[1] + table.padding[3])
 
     def width(least: int | None = None) -> int:
         """Return how wide the table is, or can be where columns that wrap keep ``least``."""
-        total = beside
+        total = len(table.columns) * (table.padding[1] + table.padding[3])
         for column in table.columns:
             cells = (Measurement.get(screen, endless, c) for c in (column.header, *column.cells))
             own = max(cell.maximum for cell in cells)
@@ -102,8 +101,10 @@ def _fit(table: "Table", screen: "Console") -> None:
     if width() <= screen.width:
         return
     for column in table.columns:
-        if column.justify == "right" and isinstance(column.header, str):
+        if isinstance(column.header, str):
             column.header = column.header.replace(" ", "\n")
+    if width() > screen.width:
+        table.padding = (0, 1, 0, 0)
     for sides in ({"left"}, {"left", "right"}):  # numbers wrap where nothing else helps
         if width(least=_NARROW) <= screen.width:
             return

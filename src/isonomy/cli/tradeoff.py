@@ -265,6 +265,7 @@ def show(verdicts: "list[tuple[str, str, TradeOff]]", screen: "Console", title: 
         headings = ["method", *numbers[:2], "region", *numbers[2:]]
         if any(v.frontier is not None for _, v in rows):
             headings.append("above frontier")
+            numbers.append("above frontier")
         table = make_table(*headings, title=f"{key[0]}: {key[1]}", right=numbers, fixed=["region"])
         table.add_row("original", number(line.performance[0]), number(line.bias[0]))
         for method, v in rows:
