@@ -34,7 +34,9 @@ def counting(unit: str, *, resumed: bool = False) -> Iterator[Show]:
         if total is None:
             return f"starting; {_clock(past)} so far"
         said = f"{done} of {total} {unit}; {_clock(past)} so far"
-        if done > before:
+        if done == total:
+            said += ", finishing"
+        elif done > before:
             said += f", about {_clock(past * (total - done) / (done - before))} left"
         return f"{said} ({state['what']})" if state["what"] else said
 

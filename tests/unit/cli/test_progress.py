@@ -37,6 +37,10 @@ def test_what_is_counted_is_told_line_by_line(capsys: pytest.CaptureFixture[str]
             pass
         assert "so far, about 0:0" in line
         assert line.endswith(" left (german/sex, 2 failed)")
+        show(4, 4)
+        while not (line := wait_for_a_line(capsys)).startswith("4 of 4 splits; "):
+            pass
+        assert line.endswith(" so far, finishing")
 
 
 def test_what_was_done_before_takes_no_time_now(capsys: pytest.CaptureFixture[str]) -> None:
