@@ -9,6 +9,7 @@ DuckDB file, lists and other values with parts. Decimals are floats. A sheet of 
 read by the same rule (extra ``excel``), each cell as it was stored.
 """
 
+import csv
 import os
 import re
 import zlib
@@ -160,6 +161,7 @@ def _csv_reader(connection: Any, literal: str) -> str:
     (line,) = connection.execute(first).fetchone() or ("",)
     header = re.sub('"[^"]*"', "", line or "")
     separator = max(",;\t|", key=header.count)
+    _check_names(next(csv.reader([line or ""], delimiter=separator), []))
     call = (
         f"read_csv({literal}, delim={sql_text(separator)}, quote='\"', escape='\"', "
         f"header=true, skip=0, comment='', sample_size=1000000"
@@ -182,6 +184,19 @@ def _csv_reader(connection: Any, literal: str) -> str:
         return f"{call})"
     casts = ", ".join(f"{_NUMBER} AS {{0}}".format(sql_name(c)) for c in numbers)
     return f"(SELECT * REPLACE ({casts}) FROM {call}))"
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise where two columns have one name, which DuckDB would change; capitals make no difference."""
+    folded = [name.strip().casefold() for name in names]
+    doubled = [
+        name for name, key in zip(names, folded, strict=True) if key and folded.count(key) > 1
+    ]
+    if doubled:
+        raise InputError(
+            "Each column of a file must have a name of its own, capital letters aside; got "
+            f"{listed(doubled)}: rename one."
+        )
 
 
 def _plain_rows(connection: Any, rows: str) -> str:

@@ -124,8 +124,11 @@ def choose_privileged(attribute: str, groups: pd.Series, favorable: pd.Series) -
     """Return the better-off group where nobody named the privileged one, and a note that says so."""
     best = better_off(groups, favorable)
     share = favorable[groups == best].mean()
+    # whole numbers beside missing ones are floats: 1 in the file, 1.0 in memory
+    whole = isinstance(best, float) and best.is_integer()
+    shown = int(best) if whole else best
     return best, (
-        f"No privileged group was named for {attribute}: {listed([best])}, the group with the highest "
+        f"No privileged group was named for {attribute}: {listed([shown])}, the group with the highest "
         f"share of favorable labels ({share:.0%}), is compared with the others."
     )
 

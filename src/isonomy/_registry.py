@@ -3,9 +3,12 @@
 A package adds to the registries by naming a module in the entry-point group ``isonomy.plugins``;
 importing that module registers what it brings. Plug-ins are imported once, when a registry is
 listed or a name is not found, so that what comes with the lower rooms never waits for them. The
-papers of this package are found the same way.
+papers of this package are found the same way. A registry may belong to a room whose files are
+imported just as late.
 """
 
+import importlib
+import pkgutil
 import sys
 import threading
 import warnings
@@ -42,6 +45,12 @@ def load_plugins() -> None:
                 )
 
 
+def files_of(room: str) -> list[str]:
+    """Return the names of the files of a room that are not private, in order."""
+    found = pkgutil.iter_modules(importlib.import_module(room).__path__)
+    return sorted(file.name for file in found if not file.name.startswith("_"))
+
+
 class Registry(Mapping[str, T], Generic[T]):
     """Names mapped to objects; a duplicate is an error, an unknown name gets a did-you-mean.
 
@@ -51,6 +60,9 @@ class Registry(Mapping[str, T], Generic[T]):
     ----------
     kind : str
         What the registry holds, in the singular; used in messages.
+    room : str, optional
+        The package whose files register what comes with this one. They are imported when the
+        registry is listed or a name is not found, and names are then listed in their order.
 
     Examples
     --------
@@ -62,8 +74,9 @@ class Registry(Mapping[str, T], Generic[T]):
     ['apple']
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *, room: str = "") -> None:
         self.kind = kind
+        self._room = room
         self._items: dict[str, T] = {}
         self._aliases: dict[str, str] = {}
 
@@ -102,16 +115,25 @@ class Registry(Mapping[str, T], Generic[T]):
     def __contains__(self, name: object) -> bool:
         if name in self._items or name in self._aliases:
             return True
-        load_plugins()
+        self._load()
         return name in self._items or name in self._aliases
 
     def __iter__(self) -> Iterator[str]:
-        load_plugins()
+        self._load()
         return iter(self._items)
 
     def __len__(self) -> int:
-        load_plugins()
+        self._load()
         return len(self._items)
+
+    def _load(self) -> None:
+        with _lock:
+            room, self._room = self._room, ""  # first: a file may look into the registry itself
+            for file in files_of(room) if room else ():
+                importlib.import_module(f"{room}.{file}")
+            if room:  # whatever was imported first
+                self._items = dict(sorted(self._items.items()))
+        load_plugins()
 
 
 class _CallableRoom(ModuleType):

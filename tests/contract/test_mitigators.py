@@ -35,7 +35,7 @@ def test_every_file_registers_its_method() -> None:
         if path.stem not in ("aims", "base", "stages"):
             assert path.stem in MITIGATORS, (
                 f"{path.name} registers no mitigator of its name: write "
-                f'@MITIGATORS.register("{path.stem}") above the class and import it in __init__.py'
+                f'@MITIGATORS.register("{path.stem}") above the class'
             )
 
 

@@ -29,7 +29,7 @@ def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["published", *arguments], env={"COLUMNS": "80"})
     if result.exception is not None:
         raise result.exception
-    return result.output
+    return result.stdout
 
 
 def test_without_a_table_it_lists_what_the_folder_gives(folder: Path) -> None:
@@ -69,4 +69,4 @@ def test_what_cannot_be_made_is_said_in_one_sentence(folder: Path) -> None:
 def test_it_is_short_for_the_tables_of_a_study(folder: Path) -> None:
     arguments = ["study", "tables", "fairea_2021", "--published", str(folder), "--table", "4"]
     result = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"})
-    assert result.output == run("fairea", str(folder), "--table", "4")
+    assert result.stdout == run("fairea", str(folder), "--table", "4")

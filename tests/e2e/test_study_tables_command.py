@@ -27,7 +27,7 @@ def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["study", *arguments], env={"COLUMNS": "100"})
     if result.exception is not None:
         raise result.exception
-    return result.output
+    return result.stdout
 
 
 @pytest.fixture(scope="module")

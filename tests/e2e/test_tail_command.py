@@ -109,6 +109,9 @@ def test_a_users_pipeline(place: Path, tmp_path: Path) -> None:
     for word in ("ACD", "CVaR", "level, 2,000 queries", "exact maximum", "10 worst individuals"):
         assert word in done.stdout
     text = page.read_text()
+    for sentence in same.sentences():  # the same words on the terminal and on the page
+        assert sentence in " ".join(done.stdout.split())
+        assert sentence in text
     assert text.count("<svg") >= 2
     assert "http" not in text.replace("http://www.w3.org", "")
     assert "<script" not in text

@@ -44,7 +44,7 @@ def run(*words: str) -> str:
     if isinstance(result.exception, InputError):
         raise result.exception
     assert result.exit_code == 0, result.output
-    return result.output
+    return result.stdout
 
 
 def test_tables_are_listed_with_what_they_need(folder: Path) -> None:

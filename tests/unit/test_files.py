@@ -102,6 +102,16 @@ def test_a_file_is_replaced_only_once_it_is_whole(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
+@pytest.mark.parametrize("header", ["a,b,a", '"a";b;A', "a\ta \tb"])
+def test_two_columns_of_one_name_are_refused(tmp_path: Path, header: str) -> None:
+    """DuckDB would call the second one a_1, and a user would ask about the first."""
+    file = tmp_path / "twice.csv"
+    separator = next(c for c in ",;\t" if c in header)
+    file.write_text(f"{header}\n{separator.join('123')}\n")
+    with pytest.raises(InputError, match="a name of its own, capital letters aside; got 'a'"):
+        read_table(file)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet", "duckdb"])
 def test_no_progress_bar_on_standard_output(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"rows.{ending}"

@@ -14,6 +14,7 @@ LEVELS: list[set[str]] = [
         "errors",
         "_arrays",
         "_bands",
+        "_brief",
         "_excel",
         "_files",
         "_groups",

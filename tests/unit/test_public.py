@@ -39,15 +39,18 @@ def test_only_rooms_say_what_is_public() -> None:
         assert not any(isinstance(n, ast.Name) and n.id == "__all__" for n in ast.walk(tree)), path
 
 
-def test_what_type_checkers_see_is_what_is_imported_lazily() -> None:
-    tree = ast.parse(Path(isonomy.__file__).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["isonomy", "isonomy.mitigators"])
+def test_what_type_checkers_see_is_what_is_imported_lazily(name: str) -> None:
+    module = importlib.import_module(name)
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     seen = {
         alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("isonomy")
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("isonomy.")
         for alias in node.names
+        if alias.name != "files_of"
     }
-    assert seen | {"__version__"} == set(isonomy.__all__)
+    assert seen == set(module.__all__) - {"__version__"}
 
 
 def test_import_is_light_and_has_no_side_effects() -> None:
@@ -62,6 +65,30 @@ def test_import_is_light_and_has_no_side_effects() -> None:
         "assert not new & {'scipy', 'pandas', 'sklearn', 'duckdb', 'torch', 'typer', 'rich'}, new\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_importing_the_mitigators_imports_no_library_of_numbers() -> None:
+    code = (
+        "import sys\n"
+        "import isonomy.mitigators\n"
+        "heavy = {'numpy', 'pandas', 'scipy', 'sklearn', 'duckdb', 'pyarrow'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "assert 'Reweighing' in dir(isonomy.mitigators)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_mitigators_are_complete_whichever_is_imported_first() -> None:
+    code = (
+        "from isonomy.mitigators import Stealth\n"
+        "from isonomy.mitigators.base import MITIGATORS, make_mitigator\n"
+        "assert type(make_mitigator('rw')).__name__ == 'Reweighing'\n"
+        "assert list(MITIGATORS) == sorted(MITIGATORS), list(MITIGATORS)\n"
+        "assert len(MITIGATORS) >= 23\n"
+        "import isonomy.mitigators\n"
+        "assert isonomy.mitigators.fair_smote.FairSmote is MITIGATORS['fair_smote']\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_help_imports_no_library_of_numbers() -> None:

@@ -1,5 +1,6 @@
 """What an audit finds: findings, rates by group, and the Audit that holds them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -195,6 +196,15 @@ class Audit:
             "notes": self.notes,
         }
         return {name: plain(value) for name, value in data.items()}
+
+    def __repr__(self) -> str:
+        names = dict.fromkeys(f.attribute for f in self.metrics if f.attribute is not None)
+        words = Counter(f.verdict for f in self.judged())
+        verdicts = ", ".join(f"{n} {word}" for word, n in words.most_common()) or "no verdict"
+        return (
+            f"Audit({int(self.counts.n.sum()):,} rows by {', '.join(names)}; favorable "
+            f"{listed(self.counts.favorable)}; {verdicts})"
+        )
 
     def _repr_html_(self) -> str:
         gaps = self.frame().drop(columns=["accept_low", "accept_high"])

@@ -120,6 +120,13 @@ class ModelsAudit:
         kind, rows = tables[what]
         return pd.DataFrame([asdict(r) for r in rows], columns=list(kind.__dataclass_fields__))
 
+    def __repr__(self) -> str:
+        out = f", {len(self.left_out)} left out" if self.left_out else ""
+        return (
+            f"ModelsAudit({len(self.audits)} models by {', '.join(self.attributes)}{out}: "
+            f"{self.settings['performance']} and {self.settings['fairness']})"
+        )
+
     def sentences(self, attribute: str) -> list[str]:
         """Say in words where the models stand by one attribute."""
         rows = [s for s in self.standings if s.attribute == attribute]

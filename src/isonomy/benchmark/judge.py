@@ -104,6 +104,12 @@ class Benchmark:
         """Return what a method is: worth it, perhaps, not worth it, no use, not judged."""
         return word_of(verdict, sure=self.sure, max_loss=self.max_loss)
 
+    def __repr__(self) -> str:
+        from isonomy.benchmark.words import headline
+
+        found = "; ".join(map(headline, self.sections))
+        return f"Benchmark({self.data!r}, {self.performance} and {self.fairness}; {found})"
+
     def frame(self) -> pd.DataFrame:
         """Return one row per attribute, model and method."""
         names = (

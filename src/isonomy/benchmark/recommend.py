@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._tables import plain
 from isonomy.benchmark.change import Change, SignedGap
 from isonomy.stats import CriticalDifference, Ranking, pairs_over_splits, selection_bias
@@ -25,7 +26,7 @@ _NO_CHANGE = Change(np.nan, np.nan)
 _NO_GAP = SignedGap(np.nan, np.nan, np.nan, signed=False)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MethodVerdict:
     """How one method did with one model and one protected attribute.
 
@@ -121,6 +122,8 @@ class MethodVerdict:
     status: str = "ok"
     reason: str = ""
 
+    __repr__ = brief
+
     @property
     def worth(self) -> float:
         """The probability of a good or a win-win trade-off."""
@@ -202,7 +205,7 @@ class Recommendation:
         return dict(plain(vars(self)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Section:
     """One protected attribute and one base model: both baselines, all methods, what to choose.
 
@@ -235,6 +238,8 @@ class Section:
     critical: CriticalDifference | None = None
     ranking: Ranking | None = None
     gap: SignedGap = _NO_GAP
+
+    __repr__ = brief
 
     @property
     def baseline(self) -> Baseline:

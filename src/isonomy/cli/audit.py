@@ -34,11 +34,11 @@ from isonomy.cli.output import (
     console,
     interval,
     make_table,
-    messages,
     number,
     write_json,
     write_page,
 )
+from isonomy.cli.progress import working
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def audit_command(
         "favorable": favorable or None,
         "privileged": parse_pairs(privileged, "--privileged") or None,
     }
-    with messages().status(f"counting {escape(file)} ..."):
+    with working(f"counting {file}"):
         if counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)

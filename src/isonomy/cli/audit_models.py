@@ -11,11 +11,11 @@ from isonomy.cli.output import (
     console,
     interval,
     make_table,
-    messages,
     number,
     write_json,
     write_page,
 )
+from isonomy.cli.progress import working
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def audit_models_command(
     named = options.parse_pairs(privileged, "--privileged")
     cuts = options.parse_bins(bins, sensitive)
     rows = _dataset(data, sensitive, label, favorable, cuts, drop, weight)
-    with messages().status("asking the models ..."):
+    with working("asking the models"):
         models, left_out, rows, notes = _gather(folder, rows, trust=trust, train=train, seed=seed)
         found = audit_models(
             models,

@@ -8,12 +8,12 @@ import typer
 from isonomy.cli import options
 from isonomy.cli.output import (
     console,
-    counting,
     make_table,
     messages,
     write_json,
     write_page,
 )
+from isonomy.cli.progress import counting
 from isonomy.cli.tradeoff import colored
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from isonomy.cli.options import (
     parse_pairs,
 )
 from isonomy.cli.output import check_writable, console, make_table, messages, number, write_json
+from isonomy.cli.progress import counting
 from isonomy.errors import DataUnavailable, InputError
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def fetch_command(
 ) -> None:
     """Fetch datasets once, verify them, and keep them for use without a network."""
     from isonomy.data import DATASETS
-    from isonomy.data.fetch import cache_folder, fetch, progress_bar
+    from isonomy.data.fetch import cache_folder, fetch
 
     if bool(names) == everything:
         raise InputError(
@@ -101,10 +102,14 @@ def fetch_command(
         )
     entries = list(DATASETS.values()) if everything else [DATASETS[name] for name in names]
     screen, failures = console(), []
-    with progress_bar() as progress:
+    with counting("MB") as count:
+
+        def show(what: str, done: int, expected: int) -> None:
+            count(done // 1_000_000, max(expected // 1_000_000, 1), what)
+
         for entry in entries:
             try:
-                fetch(entry.files, progress=progress)
+                fetch(entry.files, progress=show)
             except DataUnavailable as error:
                 failures.append(str(error))
     for entry in entries:

@@ -8,12 +8,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-_INLINE = re.compile(r":[a-z]+:`~?([^`]*)`|``([^`]*)``|(?<!\w)\*(\w[^*]*)\*")
+from isonomy.cli.latex import plain_math
+
+_INLINE = re.compile(r"(:[a-z]+:)`~?([^`]*)`|``([^`]*)``|(?<!\w)\*(\w[^*]*)\*")
+_DISPLAYED = ".. math::"
 _RULE = re.compile(r"^=+(  +=+)+\s*$")
 
 
 def show(screen: Console, text: str) -> None:
     """Print a numpydoc text up to its examples."""
+    text = re.sub(r"\\\n *", "", text)  # a type that goes on in the next line
     text = text.replace("Notes\n-----\n**Protocols**\n\n", "Protocols\n---------\n")
     for block in _blocks(text.partition("\nExamples\n---")[0].rstrip().splitlines()):
         if isinstance(block, list):
@@ -25,7 +29,11 @@ def show(screen: Console, text: str) -> None:
 
 
 def _plain(text: str) -> str:
-    return _INLINE.sub(lambda m: m[1] or m[2] or m[3], text)
+    if text.startswith(_DISPLAYED):
+        return plain_math(text.removeprefix(_DISPLAYED))
+    return _INLINE.sub(
+        lambda m: plain_math(m[2]) if m[1] == ":math:" else m[2] or m[3] or m[4], text
+    )
 
 
 def _blocks(lines: list[str]) -> Iterator[str | list[str]]:
@@ -59,6 +67,8 @@ def _blocks(lines: list[str]) -> Iterator[str | list[str]]:
 
 def _goes_on(paragraph: str, line: str) -> bool:
     depth, before = (len(part) - len(part.lstrip()) for part in (line, paragraph))
+    if paragraph.lstrip().startswith(_DISPLAYED):
+        return bool(line.strip())
     named = depth == 0 and (" : " in line or " : " in paragraph)
     return bool(line.strip()) and depth == before and not named and line.lstrip()[:2] != "- "
 

@@ -4,8 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,6 +34,7 @@ def speak() -> None:
 # Bytes that a terminal obeys (colors, titles, moves of the cursor), and marks that turn text round.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _TAG = re.compile(r"(\\*)\[(/?[a-z#/@][^\[\]]*)\]")
+_NARROW = 12  # characters that a column of names keeps, where it can
 _STYLES = {"bold", "dim", "red", "green", "yellow", "magenta", "cyan", "default", "italic"}
 
 
@@ -60,8 +60,15 @@ def _make_console(**options: Any) -> "Console":
     """Return a console on which names from files are text: no control bytes, markup or emoji."""
     from rich.console import Console
     from rich.errors import MarkupError
+    from rich.table import Table
 
     class Screen(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            for table in objects:
+                if isinstance(table, Table):
+                    _fit(table, self)
+            super().print(*objects, **options)
+
         def render_str(self, text: str, **options: Any) -> Any:
             shown = visible(text)
             if options.get("markup") is False:
@@ -72,6 +79,37 @@ def _make_console(**options: Any) -> "Console":
                 return super().render_str(shown, **{**options, "markup": False})
 
     return Screen(highlight=False, emoji=False, **options)
+
+
+def _fit(table: "Table", screen: "Console") -> None:
+    """Let a table that is too wide wrap, headings first and numbers last, so that no name is cut."""
+    from rich.measure import Measurement
+
+    endless = screen.options.update(max_width=10_000)
+
+    def width(least: int | None = None) -> int:
+        """Return how wide the table is, or can be where columns that wrap keep ``least``."""
+        total = len(table.columns) * (table.padding[1] + table.padding[3])
+        for column in table.columns:
+            cells = (Measurement.get(screen, endless, c) for c in (column.header, *column.cells))
+            own = max(cell.maximum for cell in cells)
+            total += own if least is None or column.no_wrap else min(own, least)
+        return total
+
+    for column in table.columns:
+        column.overflow = "fold"
+    if width() <= screen.width:
+        return
+    for column in table.columns:
+        if isinstance(column.header, str):
+            column.header = column.header.replace(" ", "\n")
+    if width() > screen.width:
+        table.padding = (0, 1, 0, 0)
+    for sides in ({"left"}, {"left", "right"}):  # numbers wrap where nothing else helps
+        if width(least=_NARROW) <= screen.width:
+            return
+        for column in table.columns:
+            column.no_wrap = column.no_wrap and column.justify not in sides
 
 
 def console() -> "Console":
@@ -124,52 +162,6 @@ def interval(low: float, high: float, digits: int = 3) -> str:
     if low != low or high != high:
         return ""
     return f"[{low:.{digits}f}, {high:.{digits}f}]"
-
-
-def progress_bar(screen: "Console", unit: str) -> Any:
-    """Make a bar that counts and says how long is left; on a terminal only."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
-
-
-@contextmanager
-def counting(unit: str, *, resumed: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error; yields a function of (done, total) that moves it.
-
-    With ``resumed`` the first call says how much was done before.
-    """
-    screen = messages()
-    with progress_bar(screen, unit) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(done: int, total: int) -> None:
-            nonlocal resumed
-            if resumed and done:
-                more = "; going on" if done < total else ""
-                screen.print(f"{done} of {total} {unit} were done before{more}.")
-            resumed = False
-            bar.update(task, completed=done, total=total)
-
-        yield show
 
 
 def check_writable(file: str | None, *, option: str | None = None) -> None:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomy.cli.output import console, make_table, messages, write_json, write_page
+from isonomy.cli.output import console, make_table, write_json, write_page
+from isonomy.cli.progress import working
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ def show_tables(
         for word in words
         for name in (paper.tables if word == "all" else [table_name(word, paper.tables)])
     ]
-    with messages().status(f"reading {published or paper.name} ..."):
+    with working(f"reading {published or paper.name}"):
         frame = (
             read_published(paper.name, published or "") if store is None else paper.frame_of(store)
         )
@@ -55,7 +56,7 @@ def show_tables(
         _show_listing(screen, content)
         screen.print("Make one, or all: the same command with --table NAME, or --table all")
     else:
-        with messages().status("making tables ..."):
+        with working("making tables"):
             options = {"published": store is None, "reading": reading}
             made, left_out = paper.make_all(
                 dict.fromkeys(wanted), frame, skip="all" in words, **options

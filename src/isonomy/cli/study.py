@@ -8,7 +8,8 @@ import typer
 
 from isonomy._names import split_commas
 from isonomy.cli import options as opt
-from isonomy.cli.output import check_writable, console, make_table, progress_bar, write_json
+from isonomy.cli.output import check_writable, console, make_table, write_json
+from isonomy.cli.progress import counting
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -287,14 +288,11 @@ def _run(
         f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
         f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {folder}"
     )
-    with progress_bar(screen, "trials") as bar:
-        task = bar.add_task("starting", total=None)
+    with counting("trials") as count:
 
         def show(now: Progress) -> None:
-            failed = f" [red]{now.failed:,} failed[/red]" if now.failed else ""
-            bar.update(
-                task, total=now.total, completed=now.done, description=f"{now.trial}{failed}"
-            )
+            failed = f", [red]{now.failed:,} failed[/red]" if now.failed else ""
+            count(now.done, now.total, f"{now.trial}{failed}")
 
         again = ("failed", "timeout", "skipped") if retry else ()
         outcome = run(study, folder, retry=again, progress=show, **engine)

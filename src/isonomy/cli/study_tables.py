@@ -10,10 +10,10 @@ from isonomy.cli.output import (
     check_writable,
     console,
     make_table,
-    messages,
     write_json,
 )
 from isonomy.cli.paper_tables import Reading, Tables, show_table, show_tables
+from isonomy.cli.progress import working
 from isonomy.cli.study import group, open_store
 from isonomy.errors import InputError
 
@@ -88,7 +88,7 @@ def compare_command(
             f"--published needs a paper whose authors' runs can be read; those of {paper.name} "
             f"cannot: leave it out, and our tables are compared with the print."
         )
-    with messages().status("comparing ..."):
+    with working("comparing"):
         ours, beside = paper.frame_of(store), _other_studies(paper, store)
         if published is None:
             result = compare_with_print(ours, paper.name, beside=beside)
@@ -126,6 +126,7 @@ _SHOWN = {
     "paired": "paired",
     "within 0.02": "<= 0.02",
     "p below 0.05": "p < 0.05",
+    "testable": "testable",
     "not rejected": "agree",
 }
 

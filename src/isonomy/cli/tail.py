@@ -19,7 +19,8 @@ from isonomy.cli.options import (
     check_sensitive,
     parse_pairs,
 )
-from isonomy.cli.output import console, messages, write_json, write_page
+from isonomy.cli.output import console, write_json, write_page
+from isonomy.cli.progress import working
 from isonomy.errors import InputError
 
 
@@ -160,7 +161,7 @@ def tail_command(
             f"--together must name other columns than protected attributes; got {min(both)!r}: "
             f"use --companion for what changes with one."
         )
-    with messages().status("asking the model ..."):
+    with working("asking the model"):
         reports = tail_reports(
             model,
             table,

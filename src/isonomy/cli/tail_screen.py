@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.markup import escape
 
 from isonomy.cli.output import make_table
@@ -21,6 +22,9 @@ def show(report: "EcdReport", screen: "Console", title: str) -> None:
         f"{report.pairs.codes.size:,} rows; the model was asked {report.calls} times; "
         f"{report.settings['confidence']:.0%} intervals\n"
     )
+    for sentence in report.sentences():
+        screen.print(escape(sentence))
+    screen.print()
     each = max(1, (screen.width - 24) // 24)
     for start in range(0, len(report.groups), each):
         part = report.groups[start : start + each]
@@ -39,6 +43,11 @@ def show(report: "EcdReport", screen: "Console", title: str) -> None:
     for g in report.groups:
         if g.sentence:
             screen.print(f"[yellow]{escape(g.name)}[/yellow] {escape(g.sentence)}")
+        if g.evidence and g.diagnosis:
+            screen.print(
+                f"[dim]Tail of {escape(g.name)}: {escape(g.evidence)}. Horizon: "
+                f"{escape(g.diagnosis.horizon_reason)}.[/dim]"
+            )
     for note in report.notes:
         screen.print(f"[yellow]Note[/yellow] {escape(note)}")
     for g, sample in zip(report.groups, report.samples, strict=False):
@@ -117,17 +126,20 @@ def _people(report: "EcdReport", width: int) -> "Table":
         "row", "group", "score", "other", "CD",
         title=f"The {len(report.worst)} worst individuals", right=numbers,
     )  # fmt: skip
-    table.add_column("who", overflow="fold", min_width=20)
+    table.add_column("who, telling columns first", overflow="fold", min_width=20)
     room = max(40, 3 * (width - 50))
     for line in report.worst.to_dict("records"):
-        who = ", ".join(f"{c}={cell(line[c])}" for c in report.worst.columns[7:])
+        traits = [f"{c}={cell(line[c])}" for c in report.worst.columns[7:]]
+        # as many whole columns as fit
+        fits = (np.cumsum([len(trait) + 2 for trait in traits]) <= room).sum()
+        who = ", ".join([*traits[: max(fits, 1)], *(["…"] if fits < len(traits) else [])])
         table.add_row(
             f"{line['row']:,}",
             escape(f"{line['group']} → {line['counterfactual']}"),
             f"{line['score']:.3f}",
             f"{line['counterfactual_score']:.3f}" + (" !" if line["label_changes"] else ""),
             _three(line["cd"]),
-            escape(who if len(who) <= room else who[: room - 1] + "…"),
+            escape(who),
         )
     if report.worst["label_changes"].any():
         table.caption, table.caption_justify = "! the predicted label changes", "left"

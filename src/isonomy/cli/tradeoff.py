@@ -14,6 +14,7 @@ from isonomy.cli.output import (
     write_json,
     write_page,
 )
+from isonomy.cli.progress import working
 from isonomy.errors import InputError, NotApplicable
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def tradeoff_command(
     if drop and not method:
         raise InputError("--drop is for learning; leave it out, or name a --method to learn with.")
     verdicts: list[tuple[str, str, TradeOff]] = []
-    with messages().status(f"judging {file} ..."):
+    with working(f"judging {file}"):
         if method:
             dataset = read_dataset(
                 file,
@@ -264,6 +265,7 @@ def show(verdicts: "list[tuple[str, str, TradeOff]]", screen: "Console", title: 
         headings = ["method", *numbers[:2], "region", *numbers[2:]]
         if any(v.frontier is not None for _, v in rows):
             headings.append("above frontier")
+            numbers.append("above frontier")
         table = make_table(*headings, title=f"{key[0]}: {key[1]}", right=numbers, fixed=["region"])
         table.add_row("original", number(line.performance[0]), number(line.bias[0]))
         for method, v in rows:

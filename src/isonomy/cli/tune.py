@@ -9,13 +9,13 @@ from isonomy.cli import options
 from isonomy.cli.output import (
     check_writable,
     console,
-    counting,
     make_table,
     messages,
     number,
     write_json,
     write_page,
 )
+from isonomy.cli.progress import counting
 from isonomy.cli.tradeoff import Rule, as_data, colored, read_dataset
 from isonomy.errors import InputError
 
@@ -181,6 +181,8 @@ def read_values(text: str) -> tuple[str, Any]:
 
 def show(result: "Tuning", verdict: "TradeOff | None", screen: "Console", title: str) -> None:
     """Print the curve, the turning point and the choice."""
+    from isonomy.benchmark.words import percent
+
     line = result.baseline
     screen.print(
         f"\n[bold]Tuning {result.mitigator.name}[/bold] on {title}: "
@@ -222,7 +224,9 @@ def show(result: "Tuning", verdict: "TradeOff | None", screen: "Console", title:
         word = verdict.region or "no region"
         size = f", area {number(verdict.area, 4)}" if verdict.area == verdict.area else ""
         sure = (
-            f" (probability {verdict.probability[word]:.0%})" if word in verdict.probability else ""
+            f" (probability {percent(verdict.probability[word])})"
+            if word in verdict.probability
+            else ""
         )
         screen.print(
             f"on the test rows: {line.performance_metric} {number(verdict.performance)} "

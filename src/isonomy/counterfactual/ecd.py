@@ -22,6 +22,7 @@ from isonomy.counterfactual.flip import Attribute, Companions, group_name, match
 from isonomy.counterfactual.linear import ExactMaximum, exact_maximum, is_linear_logistic
 from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
 from isonomy.counterfactual.report import EcdReport, GroupReport
+from isonomy.counterfactual.telling import telling_order
 from isonomy.errors import InputError
 from isonomy.stats import wilson_interval
 from isonomy.tails import Diagnosis, diagnose
@@ -320,7 +321,7 @@ def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
 
 
 def _worst(X: Any, rows: NDArray[np.intp], pairs: Pairs, count: int) -> pd.DataFrame:
-    """Return the rows with the largest discrimination, their scores and their columns."""
+    """Return the rows with the largest discrimination, their scores and telling columns first."""
     order = np.argsort(-pairs.cd, kind="stable")[:count]
     names = pairs.attribute.groups
     frame = pd.DataFrame(
@@ -338,9 +339,7 @@ def _worst(X: Any, rows: NDArray[np.intp], pairs: Pairs, count: int) -> pd.DataF
     )
     people = take(X, rows[order])
     held = column_names(X)
-    for p in range(X.shape[1]):
-        if p in pairs.attribute.columns:
-            continue
+    for p in telling_order(take(X, rows), pairs, order):
         name = str(held[p]) if held else f"column {p}"
         name = f"{name} (column)" if name in frame.columns else name
         frame[name] = np.asarray(get_column(people, p))

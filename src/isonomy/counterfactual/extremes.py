@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._validate import make_rng
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
@@ -49,7 +50,7 @@ class Estimate:
         return self.value - other.value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Extremes:
     """What the counterfactual discrimination of one group looks like, and how far it can go.
 
@@ -89,6 +90,8 @@ class Extremes:
     reason: str
     attained: int
     replicates: dict[str, Floats]
+
+    __repr__ = brief
 
     @property
     def largest(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._tables import row_count, stack, take
 from isonomy._validate import in_one_line, resolve_favorable
 from isonomy.counterfactual.flip import Attribute, Codes, Flips, put
@@ -115,7 +116,7 @@ class Scorer:
         return np.clip(scores, 0.0, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pairs:
     """Scores of rows as they are and as members of every group.
 
@@ -144,6 +145,8 @@ class Pairs:
     codes: Codes
     scores: Floats
     threshold: float = 0.5
+
+    __repr__ = brief
 
     @cached_property
     def score(self) -> Floats:

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._tables import plain
 from isonomy.counterfactual.extremes import Estimate, Extremes
 from isonomy.counterfactual.flip import Attribute, group_name
@@ -24,7 +25,7 @@ TYPES = {"finite": "finite (III)", "light": "light (I)", "heavy": "heavy (II)"}
 """Types of tails as they are written, with the theory's numbers."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupReport:
     """One group of a report.
 
@@ -53,6 +54,8 @@ class GroupReport:
     flip_rate: Estimate
     exact: ExactMaximum | None
     sentence: str
+
+    __repr__ = brief
 
     @property
     def name(self) -> str:
@@ -89,7 +92,8 @@ class EcdReport:
         Per group that is not privileged, what it has more than the privileged one: ``acd``,
         ``cvar``, ``ecd`` (locations, as in the paper) and the return level of every horizon.
     worst : pandas.DataFrame
-        The individuals whom their group costs most, with what the model said about each.
+        The individuals whom their group costs most, with what the model said about each; of their
+        columns those that go most with discrimination come first.
     pairs : Pairs
         The scores behind it all.
     rows : ndarray of int
@@ -130,6 +134,37 @@ class EcdReport:
     def with_parts(self, **parts: Any) -> "EcdReport":
         """Return the report with the rows that a search ``found``, or with ``samples``."""
         return replace(self, **parts)
+
+    def sentences(self) -> list[str]:
+        """Return the most important thing about each group, in words."""
+        out = []
+        horizons = sorted(self.settings["horizons"])
+        middle = horizons[len(horizons) // 2]
+        # a code such as 1 says nothing without its attribute
+        coded = all(str(part).isdecimal() for g in self.groups for part in g.name.split(" & "))
+        names = [f"{self.attribute.title} = {g.name}" if coded else g.name for g in self.groups]
+        for g, name in zip(self.groups, names, strict=True):
+            e = g.extremes
+            if g.privileged:
+                continue
+            if e.largest <= 1e-9:
+                out.append(f"No member of {name} is scored lower for belonging to it.")
+                continue
+            who = f"On average, belonging to {name} costs a person {e.acd.value:.3f} of the score"
+            worst = f"; at worst {e.largest:.3f} in these {e.rows:,} rows"
+            level = e.levels[middle]
+            more = (
+                f", and {level.value:.3f} ({level.low:.3f} to {level.high:.3f}) is to be expected "
+                f"once in {middle:,} people."
+                if e.fit is not None and level.low == level.low
+                else "."
+            )
+            out.append(who + worst + more)
+        return out + [
+            f"{name}, the group compared with, has such cases too: at worst {g.extremes.largest:.3f}."
+            for g, name in zip(self.groups, names, strict=True)
+            if g.privileged and g.extremes.largest > 1e-9
+        ]
 
     def frame(self) -> pd.DataFrame:
         """Return one row per group with every number and its interval."""

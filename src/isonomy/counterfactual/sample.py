@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._tables import stack, take
 from isonomy._validate import make_rng, unknown_name
 from isonomy.counterfactual.domain import Domain
@@ -25,7 +26,7 @@ ENOUGH = 20
 """The corrected plan fills a group up to this many rows per value of the tail (ours)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TailSample:
     """Rows of one group, some of them generated, with their discrimination.
 
@@ -65,6 +66,8 @@ class TailSample:
     protocol: str
     generator: str
     seconds: float
+
+    __repr__ = brief
 
     def synthetic_extremes(self, k: int = 50) -> int:
         """Count the generated rows among the k largest; real rows win ties."""

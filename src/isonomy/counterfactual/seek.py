@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._tables import get_column, plain, take
 from isonomy._validate import make_rng
 from isonomy.counterfactual.domain import Domain
@@ -19,7 +20,7 @@ from isonomy.errors import InputError
 Codes = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Found:
     """What a tail-seeking search found.
 
@@ -47,6 +48,8 @@ class Found:
     queries: int
     calls: int
     rounds: int
+
+    __repr__ = brief
 
     @property
     def cd(self) -> Floats:

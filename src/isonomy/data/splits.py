@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isonomy._arrays import Rows
+from isonomy._brief import brief
 from isonomy._registry import Registry
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
@@ -27,7 +28,7 @@ Parts = tuple[Rows, Rows, Rows | None]
 SPLITTERS: Registry[Callable[[int, str, int, int], Parts]] = Registry("splitter")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Split:
     """The rows to learn from and the rows to test on, as positions in the dataset.
 
@@ -54,6 +55,8 @@ class Split:
     test: Rows
     validation: Rows | None = None
     splitter: str = "holdout"
+
+    __repr__ = brief
 
 
 def make_splits(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._groups import attribute_columns, sort_key
 from isonomy._validate import MISSING, listed, make_rng
 from isonomy.errors import InputError
@@ -17,7 +18,7 @@ from isonomy.metrics.counts import CellTensor, Counts
 _BASE = "prediction of the original model"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointCounts(CellTensor):
     """How many rows fall in each cell ``[..., group, y_true, original prediction, prediction]``.
 
@@ -46,6 +47,8 @@ class JointCounts(CellTensor):
     """
 
     axes: ClassVar[int] = 4
+
+    __repr__ = brief
 
     @classmethod
     def from_labels(

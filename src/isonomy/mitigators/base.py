@@ -542,7 +542,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             )
 
 
-MITIGATORS: Registry[type[BaseMitigator]] = Registry("mitigator")
+MITIGATORS: Registry[type[BaseMitigator]] = Registry("mitigator", room="isonomy.mitigators")
 """Every mitigator by name, and by the short label of the papers."""
 
 

@@ -16,7 +16,7 @@ from isonomy.papers.compare_tables import compare_tables
 from isonomy.papers.judge import is_baseline, known_mean, one_study
 from isonomy.papers.paper import FINDINGS, PAPERS
 from isonomy.papers.table import PaperTable
-from isonomy.stats import holm, mann_whitney
+from isonomy.stats import holm, mann_whitney, runs_needed, smallest_pvalue
 from isonomy.store.record import check_frame, combine, wide
 
 ALPHA = 0.01
@@ -43,6 +43,8 @@ class Comparison:
         the two-sided Mann-Whitney p-value, Holm's correction of it over all rows, the chance that
         a run of ours exceeds a published one; and, seed by seed, the mean absolute difference and
         the share of runs that are equal (undefined where the two did not meet the same rows).
+        ``testable`` says whether so many runs could be rejected at all; where they could not, that
+        a cell is not rejected is no agreement.
     tables : DataFrame
         One row per cell of every table both sides hold: ours, the published one recomputed on the
         same part of the study, and whether they are equal as printed, or close.
@@ -121,6 +123,12 @@ class Comparison:
                 lines += [f"**{row}**", "", *(f"- {side}: {x}" for side, x in answers.items()), ""]
             notes += self.findings.notes
         return "\n".join([*lines, *(f"- {note}" for note in notes)]).rstrip() + "\n"
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.paper!r}, {len(self.cells):,} cells, {len(self.tables):,} cells of "
+            f"tables, {len(self.notes)} notes)"
+        )
 
     def _repr_html_(self) -> str:
         return self.agreement().to_html() + self.table_agreement().to_html()
@@ -220,7 +228,14 @@ def compare_with_print(
         notes = ["The authors' files were not given (--published): single cells are not compared."]
     findings = None
     if FINDINGS in about.tables:
-        findings = about.make(FINDINGS, _with(ours, beside))
+        whole = _with(ours, beside)
+        lacks = about.tables[FINDINGS].needs - about.parts(whole)
+        if lacks:
+            left_out.append(
+                f"findings are not counted: our runs lack {' and '.join(sorted(lacks))}."
+            )
+        else:
+            findings = about.make(FINDINGS, whole)
     return Comparison(paper, pd.DataFrame(), tables, findings, notes=(*notes, *left_out))
 
 
@@ -307,6 +322,11 @@ def compare_cells(
     out = out[(out["runs"] > 0) & (out["published_runs"] > 0)].reset_index(drop=True)
     out["adjusted"] = holm(out["p"].to_numpy())
     out["rejected"] = out["adjusted"] < alpha
+    # what Holm's correction asks of a cell when those that are rejected have been taken out
+    open_cells = len(out) - int(out["rejected"].sum())
+    n, m = out["runs"], out["published_runs"]
+    least = np.array([smallest_pvalue(*sizes) for sizes in zip(n, m, strict=True)])
+    out["testable"] = out["rejected"] | (least * open_cells < alpha)
     return out
 
 
@@ -357,6 +377,7 @@ def _laid_out(
 
 def _agreement(cells: pd.DataFrame) -> dict[str, float]:
     away = cells["difference"].abs()
+    testable = cells["testable"].to_numpy(dtype=bool)
     return {
         "cells": len(cells),
         "equal runs": float(cells["equal_runs"].mean()),
@@ -365,22 +386,26 @@ def _agreement(cells: pd.DataFrame) -> dict[str, float]:
         "within 0.005": float((away <= 0.005).mean()),
         "within 0.02": float((away <= 0.02).mean()),
         "p below 0.05": float((cells["p"] < 0.05).mean()),
-        "not rejected": float((~cells["rejected"].astype(bool)).mean()),
+        "testable": int(testable.sum()),
+        "not rejected": float((~cells["rejected"].astype(bool))[testable].mean()),
     }
 
 
 def _power(cells: pd.DataFrame, alpha: float) -> list[str]:
     """Return a note where the runs are too few for any difference to be found."""
-    at = int(cells["runs"].to_numpy().argmin())
-    n, m = (int(cells[side].to_numpy()[at]) for side in ("runs", "published_runs"))
-    best = float(mann_whitney(np.arange(n), np.arange(m) + n).pvalue)
-    if best * len(cells) <= alpha:
+    few = cells[~cells["testable"]]
+    if few.empty:
         return []
+    n, m = (int(few[side].iloc[0]) for side in ("runs", "published_runs"))
+    left = len(cells) - int(cells["rejected"].sum())
+    need = runs_needed(alpha / left, m)
+    enough = f"; {need} runs of ours are the fewest that can" if need else ""
     return [
         (
-            f"{n} runs against {m} cannot give a p-value below {best:.2g}, which Holm's correction "
-            f"over {len(cells):,} cells raises above {alpha:g}: that such a cell is not rejected says "
-            "little; read the column p below 0.05 (5 % are expected when nothing differs)."
+            f"Too few runs: {len(few):,} of {len(cells):,} cells cannot be rejected, however far they "
+            f"lie apart, and are not counted as agreement. {n} runs against {m} cannot give a p-value "
+            f"below {smallest_pvalue(n, m):.2g}, which Holm's correction over {left:,} cells raises "
+            f"above {alpha:g}{enough}."
         )
     ]
 
@@ -412,8 +437,8 @@ def cell_text(column: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if value != value:
-        return ""
-    if column == "cells":
+        return "too few" if column == "not rejected" else ""
+    if column in ("cells", "testable"):
         return str(int(value))
     digits = {"mean difference": ".4f", "paired": ".4f", "within": "g"}
     return format(value, digits.get(column, ".0%"))

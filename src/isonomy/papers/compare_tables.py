@@ -57,6 +57,7 @@ def compare_tables(
             texts = our_table.printed
             values = texts.map(lambda cell, within=recipe.close: _number_in(cell, within))
         own = our_table.text()
+        before = len(rows)
         for column in own.columns.intersection(texts.columns, sort=False):
             for row in own.index.intersection(texts.index, sort=False):
                 pair = str(own.loc[row, column]), str(texts.loc[row, column])
@@ -68,6 +69,9 @@ def compare_tables(
                     )
                     cell = (name, label_of(row), label_of(column), *pair, equal, close)
                     rows.append((*cell, recipe.close))
+        if len(rows) == before:
+            why = our_table.notes[-1] if our_table.notes else "it has no cell on both sides."
+            notes.append(f"{name} is not compared: {why}")
     columns = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
     return pd.DataFrame(rows, columns=columns), notes
 

@@ -161,6 +161,9 @@ class PaperTable:
             "compared_with_the_paper": compared,
         }
 
+    def __repr__(self) -> str:
+        return f"PaperTable({self.name!r}, {self.title!r}, {self.cases:,} {self.unit})"
+
     def _repr_html_(self) -> str:
         head = f"<p><b>{self.name}</b>: {escape(self.title)} ({self.cases:,} {self.unit})</p>"
         tail = "".join(f"<p>{escape(note)}</p>" for note in self.notes)

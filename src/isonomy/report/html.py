@@ -26,9 +26,17 @@ def environment() -> Environment:
     )
     templates.filters["number"] = _number
     templates.filters["count"] = lambda n: f"{int(n):,}"
+    templates.filters["probability"] = _probability
     templates.filters["percent"] = lambda x: f"{100 * x:.1f} %"
     templates.globals["version"] = __version__
     return templates
+
+
+def _probability(value: float) -> str:
+    """Write a probability as the terminal does: two ways to round contradict each other."""
+    from isonomy.benchmark.words import percent
+
+    return percent(value).replace("%", " %")
 
 
 def _number(value: Any, digits: int = 3) -> str:

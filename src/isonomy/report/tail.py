@@ -143,7 +143,7 @@ def tail_page(reports: "Sequence[EcdReport]", *, title: str) -> str:
     sections = [
         {
             "report": r,
-            "headlines": _headlines(r),
+            "headlines": r.sentences(),
             "histogram": histogram_svg(r),
             "levels": levels_svg(r),
             "qq": [(g.name, qq_svg(g)) for g in r.groups if g.extremes.fit is not None],
@@ -157,34 +157,6 @@ def tail_page(reports: "Sequence[EcdReport]", *, title: str) -> str:
     page = environment()
     page.filters |= {"cell": cell, "queries": queries}
     return str(page.get_template("tail.html").render(title=title, sections=sections))
-
-
-def _headlines(report: "EcdReport") -> list[str]:
-    """Say the most important thing about each group that is compared."""
-    out = []
-    middle = sorted(report.settings["horizons"])[len(report.settings["horizons"]) // 2]
-    for g in report.groups:
-        e = g.extremes
-        if g.privileged:
-            continue
-        if e.largest <= 1e-9:
-            out.append(f"No member of {g.name} is scored lower for belonging to it.")
-            continue
-        who = f"On average, belonging to {g.name} costs a person {e.acd.value:.3f} of the score"
-        worst = f"; at worst {e.largest:.3f} in these {e.rows:,} rows"
-        level = e.levels[middle]
-        more = (
-            f", and {level.value:.3f} ({level.low:.3f} to {level.high:.3f}) is to be expected once "
-            f"in {middle:,} people."
-            if e.fit is not None and level.low == level.low
-            else "."
-        )
-        out.append(who + worst + more)
-    return out + [
-        f"{g.name}, the group compared with, has such cases too: at worst {g.extremes.largest:.3f}."
-        for g in report.groups
-        if g.privileged and g.extremes.largest > 1e-9
-    ]
 
 
 def _beside(scale: Scale, word: str) -> str:

@@ -41,7 +41,7 @@ from isonomy.stats.simultaneous import (
     many_to_one_critical,
     range_critical,
 )
-from isonomy.stats.tests import mann_whitney, spearman, wilcoxon
+from isonomy.stats.tests import mann_whitney, runs_needed, smallest_pvalue, spearman, wilcoxon
 from isonomy.stats.wins import WinTieLoss, win_tie_loss
 
 __all__ = [
@@ -82,10 +82,12 @@ __all__ = [
     "range_critical",
     "rank",
     "ratio_interval",
+    "runs_needed",
     "scott_knott",
     "scott_knott_esd",
     "scott_knott_paired",
     "selection_bias",
+    "smallest_pvalue",
     "spearman",
     "spiegelhalter_z",
     "split_mean",

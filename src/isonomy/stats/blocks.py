@@ -72,7 +72,7 @@ def friedman(values: ArrayLike) -> Friedman:
     return Friedman(chi, p, f, f_p, why)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CriticalDifference(Result):
     """Mean ranks of treatments, and how far apart two must lie to differ.
 

@@ -18,7 +18,7 @@ from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.results import Result
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranking(Result):
     """Treatments in groups that differ: rank 1 is the best, equal ranks do not differ.
 

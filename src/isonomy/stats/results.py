@@ -5,11 +5,14 @@ from typing import Any
 
 import pandas as pd
 
+from isonomy._brief import brief
 from isonomy._tables import plain
 
 
 class Result:
-    """A frozen dataclass with ``frame()``, ``to_dict()`` and a table for notebooks."""
+    """A frozen dataclass with ``frame()``, ``to_dict()``, a line for prompts, a table for notebooks."""
+
+    __repr__ = brief
 
     def frame(self) -> pd.DataFrame:
         """Return the result as a frame."""

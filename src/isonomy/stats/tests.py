@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from isonomy.stats._samples import (
     Words,
     broadcast,
     check_option,
+    check_share,
     floats,
     portions,
     reasons,
@@ -139,6 +141,43 @@ def mann_whitney(
     )
     p = np.where(why == "", p, np.nan)
     return Tested(statistic.reshape(lead)[()], p.reshape(lead)[()], why.reshape(lead)[()])
+
+
+@cache
+def smallest_pvalue(n: int, m: int) -> float:
+    """Return the smallest p-value that :func:`mann_whitney` can give ``n`` values against ``m``.
+
+    It is that of samples without ties of which one lies above the other. Where it is not below the
+    level of a test, that nothing is significant says nothing.
+
+    Examples
+    --------
+    >>> [round(smallest_pvalue(runs, runs), 3) for runs in (2, 3, 4)]
+    [0.333, 0.1, 0.029]
+    """
+    return float(mann_whitney(np.arange(n), np.arange(n, n + m)).pvalue)
+
+
+def runs_needed(alpha: float, against: int | None = None, *, most: int = 1000) -> int | None:
+    """Return the fewest values of a sample with which :func:`mann_whitney` can be significant.
+
+    Parameters
+    ----------
+    alpha : float
+        Significance level; divide it by the number of tests for Bonferroni's correction.
+    against : int, optional
+        Size of the other sample; by default as large as this one.
+    most : int
+        Where the search ends: None if that many values are still too few.
+
+    Examples
+    --------
+    >>> runs_needed(0.05), runs_needed(0.01 / 90, against=50)
+    (4, 3)
+    """
+    check_share("alpha", alpha)
+    sizes = ((n, n if against is None else against) for n in range(1, most + 1))
+    return next((n for n, m in sizes if smallest_pvalue(n, m) < alpha), None)
 
 
 def wilcoxon(

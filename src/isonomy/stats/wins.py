@@ -20,7 +20,7 @@ from isonomy.stats.tests import mann_whitney, wilcoxon
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WinTieLoss(Result):
     """Blocks in which the treatment of a row wins, ties or is undefined next to a column's.
 

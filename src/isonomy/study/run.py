@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from isonomy._brief import brief
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
 from isonomy.store.record import RUN, STATUSES, Record
@@ -137,7 +138,7 @@ class Outcome:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """How far a stored study is.
 
@@ -170,6 +171,8 @@ class Status:
     fit_cpu_seconds: float
     stale: str
     problems: pd.DataFrame = field(compare=False)
+
+    __repr__ = brief
 
     def frame(self) -> pd.DataFrame:
         """Return the reasons of runs that are not ok."""

@@ -15,7 +15,7 @@ from isonomy.tails.levels import Limits, check_confidence
 from isonomy.tails.tail_fit import TailFit
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TailTest(Result):
     """The difference of two tails at the same horizon.
 

@@ -35,7 +35,7 @@ def anderson_darling(u: Floats) -> Floats:
     return np.asarray(-n - both @ weight / n, dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Goodness(Result):
     """How a sample lies to its own fit.
 
@@ -255,7 +255,7 @@ def _by_likelihood(fit: TailFit) -> TailFit:
     return fit_gpd(fit.sample, threshold=fit.threshold, n=fit.n)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Result):
     """What may be said about one fitted tail.
 

@@ -114,7 +114,7 @@ def _running(ordered: Floats, ddof: int) -> tuple[Floats, Floats]:
     return mean + shift, spread
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CvTest(Result):
     """The coefficient of variation of the k largest values, in two forms.
 
@@ -296,7 +296,7 @@ def multiple_cv_test(
     return MultipleCvTest(float(value[0]), (beyond + 1.0) / (resamples + 1.0), tested, k, cv[0])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdChoice(Result):
     """A threshold that was chosen by a rule, and what the rule saw.
 

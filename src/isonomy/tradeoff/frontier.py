@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
+from isonomy._brief import brief
 from isonomy._groups import attribute_columns, group_index, is_one_of
 from isonomy._tables import plain
 from isonomy._validate import check_length, check_score, check_weight
@@ -26,7 +27,7 @@ CONSTRAINT_OF = {
 # ---------------------------------------------------------------------- post-processing frontier
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Frontier:
     """Performance and bias that group thresholds on one model's scores reach.
 
@@ -53,6 +54,8 @@ class Frontier:
     larger_is_better: bool = True
     same_rows: bool = False
     as_is: tuple[float, float] | None = None
+
+    __repr__ = brief
 
     @property
     def gain(self) -> Floats:

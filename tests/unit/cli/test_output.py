@@ -1,5 +1,6 @@
 """The screen: names from files are text there, whatever they hold."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,31 @@ def test_a_name_is_shown_as_it_is(name: str, capsys: pytest.CaptureFixture[str])
     visible = name.replace("\x1b", "\\x1b").replace("\x07", "\\x07").replace("\u202e", "\\u202e")
     if name != "a\\[b]":  # an escaped bracket is one that was escaped before
         assert shown.count(visible) == 3
+
+
+@pytest.mark.parametrize("width", [30, 60, 80])
+@pytest.mark.parametrize("fixed", [(), ("method",)])
+def test_no_name_is_cut_in_a_narrow_terminal(
+    width: int,
+    fixed: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    numbers = ("equal runs", "mean difference", "not rejected", "cells of tables", "p below 0.05")
+    table = make_table("method", *numbers, "what it is", right=numbers, fixed=fixed)
+    names = ("fairness_constrained_thresholds", "disparate_impact_remover")
+    for name in names:
+        table.add_row(name, *["0.12345"] * len(numbers), "as it was declared")
+    console().print(table)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= width
+    # folded or not, every letter is there: cells of one column are put together again
+    everything = "".join(names) + "0.12345" * 2 * len(numbers) + "".join((*numbers, "method"))
+    everything += "what it is" + "as it was declared" * 2
+    assert Counter(shown.replace("\n", "").replace(" ", "")) == Counter(everything.replace(" ", ""))
+    if width == 80:  # headings wrap before names do
+        assert all(name[:12] in shown for name in names)
 
 
 def test_our_own_styles_are_styles(capsys: pytest.CaptureFixture[str]) -> None:

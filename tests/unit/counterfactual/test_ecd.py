@@ -164,6 +164,24 @@ def test_worst_individuals(people: pd.DataFrame, logistic) -> None:
     assert first["skill"] == row["skill"].iloc[0]
 
 
+def test_what_matters_most_is_said_in_words(people: pd.DataFrame, logistic) -> None:
+    report = tail(logistic, people, "sex", privileged="m", favorable="yes")
+    woman = report.group("f").extremes
+    level = woman.levels[1000]
+    (sentence,) = report.sentences()
+    assert sentence == (
+        f"On average, belonging to f costs a person {woman.acd.value:.3f} of the score; at worst "
+        f"{woman.largest:.3f} in these {woman.rows:,} rows, and {level.value:.3f} ({level.low:.3f} "
+        f"to {level.high:.3f}) is to be expected once in 1,000 people."
+    )
+
+
+def test_a_group_that_is_a_code_is_named_with_its_attribute() -> None:
+    X = pd.DataFrame({"female": [0, 1] * 300, "skill": np.linspace(0.2, 0.8, 600)})
+    report = tail(lambda X: X["skill"] - 0.1 * X["female"] * X["skill"], X, "female")
+    assert report.sentences()[0].startswith("On average, belonging to female = 1 costs")
+
+
 def test_flip_rate(people: pd.DataFrame, logistic) -> None:
     report = tail(logistic, people, "sex", favorable="yes")
     other = people.assign(sex=np.where(people["sex"] == "m", "f", "m"))

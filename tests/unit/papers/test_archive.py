@@ -234,3 +234,13 @@ def test_a_wrong_folder_is_told_what_a_right_one_holds(tmp_path: Path) -> None:
     put(tmp_path, "eo_lr_adult_sex_0_50.txt", "a stranger's file\n")
     with pytest.raises(InputError, match=r"a folder of this paper holds Fairea's result files"):
         read_published("fairea", tmp_path)
+
+
+def test_a_folder_of_everything_is_not_walked_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("isonomy.papers.archive.MOST_FILES", 3)
+    for place in range(5):
+        put(tmp_path, f"note{place}.md", "not a result\n")
+    with pytest.raises(InputError, match="has more than 3 files"):
+        read_published("chen", tmp_path)

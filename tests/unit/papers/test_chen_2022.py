@@ -88,6 +88,19 @@ def test_a_failed_run_leaves_a_hole_and_the_rest_is_tested(
     np.testing.assert_array_equal(np.delete(whole, rw, axis=-1), np.delete(holed, rw, axis=-1))
 
 
+def test_too_few_runs_are_not_counted_as_no_change(frame: pd.DataFrame) -> None:
+    """Three runs against three cannot be significant; four against four can."""
+    three, four = (frame[(frame["repeat"] < runs).to_numpy()] for runs in (3, 4))
+    untested = chen_2022.TABLES["fig4"].make(three)
+    # equal values within both samples can be significant with three: what is, is counted
+    assert (untested.data["no or increase"].dropna() == 0).all()
+    assert "Too few runs" in untested.notes[-1]
+    assert "(4 against 4 are the fewest)" in untested.notes[-1]
+    tested = chen_2022.TABLES["fig4"].make(four)
+    assert tested.cases == 5 * 4 * 11
+    assert not any("Too few runs" in note for note in tested.notes)
+
+
 @pytest.mark.parametrize(("name", "first", "count"), [("table2", 0, 11), ("table4", 11, 4)])
 def test_correlations_equal_a_loop_over_scipy(
     frame: pd.DataFrame,

@@ -100,6 +100,13 @@ def test_the_share_that_agrees_is_counted(found: Comparison) -> None:
     assert not any("cannot give a p-value" in note for note in found.notes)
 
 
+def test_findings_that_need_more_than_our_runs_hold_are_a_note() -> None:
+    ours = records_frame(runs("chen_2022", "unmitigated", np.linspace(0.5, 0.9, 5)))
+    found = compare_with_print(ours, "chen")
+    assert found.findings is None
+    assert "findings are not counted: our runs lack baselines and runs." in found.notes
+
+
 def test_equal_runs_are_found_seed_by_seed() -> None:
     values = np.linspace(0.5, 0.9, 10)
     other = values.copy()
@@ -135,7 +142,42 @@ def test_too_few_runs_to_find_anything_is_said(pair: tuple[pd.DataFrame, pd.Data
     found = compare(few, pair[1], "chen")
     assert not found.cells["rejected"].any()
     (note,) = [n for n in found.notes if "cannot give a p-value" in n]
-    assert note.startswith("2 runs against 50")
+    assert note.startswith("Too few runs: 30 of 30 cells")
+    assert "2 runs against 50" in note
+    assert "3 runs of ours are the fewest" in note
+
+
+def test_too_few_runs_are_not_counted_as_agreement(
+    pair: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    """Two runs cannot differ significantly: neither cells nor the tables of effects agree."""
+    few = pair[1][(pair[1]["repeat"].isna() | (pair[1]["repeat"] < 2)).to_numpy()]
+    found = compare(few, pair[1], "chen")
+    share = found.agreement()
+    assert share["not rejected"].isna().all()
+    assert (share["testable"] == 0).all()
+    assert not set(found.tables["table"]) & {"fig3", "fig4", "fig5", "fig6"}
+    assert any(n.startswith("fig4 is not compared: Too few runs") for n in found.notes)
+    assert found.to_dict()["agreement"][0]["not rejected"] is None
+    assert "too few runs" in found.markdown()
+    assert found.findings is not None
+    assert "too few runs" in found.findings.data.loc["Finding 1", "ours"]
+
+
+@pytest.mark.parametrize("runs_of_ours", [2, 3, 5])
+def test_a_cell_is_testable_where_the_largest_difference_would_be_rejected(
+    runs_of_ours: int, pair: tuple[pd.DataFrame, pd.DataFrame]
+) -> None:
+    """What is called testable is what Holm would reject if the cell lay as far away as it can."""
+    theirs = pair[1]
+    alike = theirs[(theirs["repeat"].isna() | (theirs["repeat"] < runs_of_ours)).to_numpy()]
+    cells = compare_cells(alike, theirs)
+    far = alike.copy()
+    first = ((far["mitigator"] == "reweighing") & (far["metric"] == "accuracy")).to_numpy()
+    far.loc[first, "value"] += 10
+    moved = compare_cells(far, theirs)
+    at = ((cells["mitigator"] == "reweighing") & (cells["metric"] == "accuracy")).to_numpy()
+    assert cells["testable"][at].tolist() == moved["rejected"][at].tolist()
 
 
 def test_runs_that_failed_and_undefined_values_are_left_out_of_the_cells() -> None:

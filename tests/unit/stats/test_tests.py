@@ -1,11 +1,20 @@
 """Rank tests against SciPy, ties and degenerate samples included."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
-from isonomy.stats import mann_whitney, mean_ranks, rank, spearman
+from isonomy.stats import (
+    mann_whitney,
+    mean_ranks,
+    rank,
+    runs_needed,
+    smallest_pvalue,
+    spearman,
+)
 
 
 def samples(kind: str, rows: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -50,6 +59,25 @@ def test_mann_whitney_refuses_empty_and_misfitting_samples() -> None:
         mann_whitney([], [1.0])
     with pytest.raises(InputError, match="must broadcast"):
         mann_whitney(np.ones((2, 3)), np.ones((4, 3)))
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 2), (2, 50), (3, 5), (8, 8), (10, 12)])
+def test_no_order_of_distinct_values_has_less_than_the_smallest_p_value(n: int, m: int) -> None:
+    rng = np.random.default_rng(0)
+    values = np.stack([rng.permutation(n + m) for _ in range(500)]).astype(float)
+    values[0] = np.arange(n + m)
+    p = mann_whitney(values[:, :n], values[:, n:]).pvalue
+    assert p.min() == smallest_pvalue(n, m)
+    if min(n, m) <= 8:  # exact: two of all choices of places
+        assert smallest_pvalue(n, m) == pytest.approx(min(1.0, 2 / math.comb(n + m, n)))
+
+
+def test_the_fewest_runs_come_from_the_test_itself() -> None:
+    assert runs_needed(0.05) == 4  # 2 / 70; three against three reach 2 / 20
+    assert runs_needed(0.01) == 5
+    assert runs_needed(0.05, against=50) == 1  # 2 / 51
+    assert runs_needed(0.01, against=1, most=198) is None
+    assert runs_needed(0.01, against=1) == 200  # 2 / 201
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])

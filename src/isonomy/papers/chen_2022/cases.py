@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.papers.judge import Curves, curves_of, known_mean, runs_of
-from isonomy.stats import cohens_d, mann_whitney
+from isonomy.stats import cohens_d, mann_whitney, smallest_pvalue
 from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, classify, place
 
 Mask = NDArray[np.bool_]
@@ -88,6 +88,12 @@ PAIRS: tuple[tuple[str, str], ...] = tuple(
 EFFECTS: tuple[str, ...] = ("no or increase", "small", "medium", "large")
 """What may become of a metric: not significantly lower, or lower by so much."""
 
+UNTESTED = -2
+"""Stands for an effect where there are too few runs for any difference to be significant."""
+
+ALPHA = 0.05
+"""Significance level of the study's tests."""
+
 _OWN_MODEL = ("PR", "AD", "MFC-FDR", "MFC-SR", "Fairway")
 _RUNS = 50
 
@@ -134,7 +140,8 @@ class Cube:
         """Index into :data:`EFFECTS` by ``[metric, task, model, method]``; -1 without runs.
 
         Lower is significant by a two-sided Mann-Whitney test at 5 %; Cohen's d below 0.5 is small,
-        below 0.8 medium.
+        below 0.8 medium. :data:`UNTESTED` where there are too few runs for any difference to be
+        significant.
         """
         out = np.full((len(NAMES), *self.present.shape), -1, dtype=np.int8)
         task, model, method = np.nonzero(self.present)
@@ -144,9 +151,13 @@ class Cube:
         p = mann_whitney(base, mitigated, nan="omit").pvalue
         d = np.abs(cohens_d(base, mitigated, nan="omit"))
         change = self.means[:, task, model, method + 1] - self.means[:, task, model, 0]
-        lower = (p < 0.05) & (change < 0)
+        lower = (p < ALPHA) & (change < 0)
         size = np.where(d < 0.5, 1, np.where(d < 0.8, 2, 3))
-        out[:, task, model, method] = np.where(lower, size, 0)
+        runs = (np.isfinite(side).sum(axis=-1).ravel() for side in (base, mitigated))
+        least = np.array([smallest_pvalue(*sizes) for sizes in zip(*runs, strict=True)])
+        # equal values within a sample may give less than samples without ties
+        testable = (p < ALPHA) | (least.reshape(p.shape) < ALPHA)
+        out[:, task, model, method] = np.where(testable, np.where(lower, size, 0), UNTESTED)
         return out
 
     def _placed(

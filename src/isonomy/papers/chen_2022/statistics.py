@@ -9,18 +9,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy.papers.chen_2022.cases import (
+    ALPHA,
     EFFECTS,
     METHODS,
     NAMES,
     PERFORMANCE,
     TASKS,
+    UNTESTED,
     Cube,
     cube_of,
 )
 from isonomy.papers.judge import known_mean
 from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, decimals
-from isonomy.stats import rank, spearman
+from isonomy.stats import rank, runs_needed, spearman
 
 printed = partial(read_printed, __file__)
 
@@ -71,6 +73,11 @@ def _effects(
     counts = np.stack([(effects == i).sum(axis=(1, 2, 3)) for i in range(len(EFFECTS))], axis=1)
     with np.errstate(invalid="ignore"):
         shares = counts / counts.sum(axis=1, keepdims=True)
+    untested, fewest = int((effects == UNTESTED).sum()), runs_needed(ALPHA)
+    few = (
+        f"Too few runs: {untested:,} more scenarios have fewer than can be significant at {ALPHA:.0%} "
+        f"({fewest} against {fewest} are the fewest), and are not counted as no or increase."
+    )
     return finished(
         cube,
         PaperTable(
@@ -79,6 +86,7 @@ def _effects(
             pd.DataFrame(shares, index=labels, columns=pd.Index(EFFECTS)),
             int(counts.sum()),
             "scenarios (task, model, method, metric)",
+            (few,) if untested else (),
             printed=blank(printed(name), keep),
             write=six_decimals,
             shares=True,
@@ -111,11 +119,11 @@ def _correlations(frame: pd.DataFrame, *, name: str, metrics: slice) -> PaperTab
     for task, model in zip(*np.nonzero(cube.present.sum(axis=-1) >= 3), strict=True):
         changes = change[:, task, model][:, cube.present[task, model]]
         r, q = spearman(changes[left], changes[right])
-        agree += (np.sign(r) == np.sign(rho)) & ((q < 0.05) == (p < 0.05)) & np.isfinite(r)
+        agree += (np.sign(r) == np.sign(rho)) & ((q < ALPHA) == (p < ALPHA)) & np.isfinite(r)
         groups += 1
     cells = np.full((len(labels), len(labels) - 1), "-", dtype=object)
     cells[left, right - 1] = [
-        f"{round(float(r), 3):.3f}{'*' if q < 0.05 else ''}({n}/{groups})"
+        f"{round(float(r), 3):.3f}{'*' if q < ALPHA else ''}({n}/{groups})"
         for r, q, n in zip(rho, p, agree, strict=True)
     ]
     return finished(

@@ -17,6 +17,7 @@ import pandas as pd
 
 from isonomy.papers.archive import BASELINE
 from isonomy.papers.chen_2022.cases import (
+    ALPHA,
     BIAS,
     METHODS,
     MODELS,
@@ -41,6 +42,7 @@ from isonomy.papers.chen_2022.statistics import (
 )
 from isonomy.papers.judge import curves_of
 from isonomy.papers.table import PaperTable, Recipe
+from isonomy.stats import runs_needed
 from isonomy.tradeoff.regions import REGIONS, Rule
 
 _COLUMNS = ("lose-lose", "inverted", "poor", "good", "win-win")
@@ -184,7 +186,7 @@ def _findings(tables: dict[str, pd.DataFrame]) -> dict[str, str]:
             f"the best method ({overall.idxmax()}) has the best trade-off in "
             f"{int(overall.to_numpy(dtype=float).max())}% of the scenarios"
         )
-    return {
+    falling = {
         "Finding 1": f"every performance metric falls significantly in {falls['fig3'].min():.0%} to "
         f"{falls['fig3'].max():.0%} of applications",
         "Finding 2": f"{int((falls['fig4'] < 0.5).sum())} of {len(falls['fig4'])} methods lower "
@@ -193,9 +195,11 @@ def _findings(tables: dict[str, pd.DataFrame]) -> dict[str, str]:
         "applications",
         "Finding 4": f"{int((falls['fig6'] > 0.5).sum())} of {len(falls['fig6'])} methods lower bias "
         "in more than half of the scenarios",
-        "Finding 5": fifth,
-        "Finding 6": sixth,
     }
+    if falls["fig3"].empty:
+        fewest = f"too few runs for a test at {ALPHA:.0%}, which needs {runs_needed(ALPHA)} or more"
+        falling = dict.fromkeys(falling, fewest)
+    return {**falling, "Finding 5": fifth, "Finding 6": sixth}
 
 
 def _recomputed(frame: pd.DataFrame) -> dict[str, str]:
