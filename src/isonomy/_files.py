@@ -9,6 +9,7 @@ DuckDB file, lists and other values with parts. Decimals are floats. A sheet of 
 read by the same rule (extra ``excel``), each cell as it was stored.
 """
 
+import csv
 import os
 import re
 import zlib
@@ -22,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._excel import ABSENT, read_sheets, sheet_table
-from isonomy._validate import check_columns, listed, unknown_name
+from isonomy._validate import check_columns, check_names, listed, unknown_name
 from isonomy.errors import InputError
 
 _PARQUET, _CSV = {".parquet", ".pq"}, {".csv", ".tsv", ".txt", ".data"}
@@ -109,9 +110,8 @@ def _check_exists(path: Path) -> None:
     if path.is_dir():
         raise InputError(f"A file must be given; {str(path)!r} is a folder.")
     if not path.exists():
-        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        hint = f": {unknown_name('file', path.name, near)}" if near else "."
-        raise InputError(f"A file must exist to be read; there is none at {str(path)!r}{hint}")
+        files = sorted(str(p) for p in path.parent.glob("*") if is_table_file(str(p)))
+        raise unknown_name("file", str(path), files)
     if path.stat().st_size == 0:
         raise InputError(f"The file must hold rows; {str(path)!r} is empty.")
 
@@ -160,6 +160,9 @@ def _csv_reader(connection: Any, literal: str) -> str:
     (line,) = connection.execute(first).fetchone() or ("",)
     header = re.sub('"[^"]*"', "", line or "")
     separator = max(",;\t|", key=header.count)
+    # DuckDB would number names that occur twice
+    names = next(csv.reader([line or ""], delimiter=separator), [])
+    check_names(filter(None, names), what=f"the file {literal}")
     call = (
         f"read_csv({literal}, delim={sql_text(separator)}, quote='\"', escape='\"', "
         f"header=true, skip=0, comment='', sample_size=1000000"

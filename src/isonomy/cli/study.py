@@ -196,9 +196,9 @@ def verify_command(
     """
     from isonomy.store import verify_store
 
-    problems = verify_store(folder)
+    problems = verify_store(_place(folder))
     _finish(json_file, {"problems": problems}, *(problems or ["Every checksum holds."]))
-    raise typer.Exit(bool(problems))
+    raise typer.Exit(int(bool(problems)))
 
 
 @group.command("score")
@@ -225,9 +225,7 @@ def merge_command(
     quiet: opt.Quiet = False,
 ) -> None:
     """Add the records of the same study from other folders."""
-    from isonomy.store import Store
-
-    added = open_store(folder).merge(*map(Store.open, others))
+    added = open_store(folder).merge(*map(open_store, others))
     _finish(json_file, {"added": added}, f"{added:,} records were added.")
 
 
@@ -257,10 +255,12 @@ def open_store(folder: str) -> "Store":
     """Open the run of a folder, or of a study's name in out/."""
     from isonomy.store import Store
 
+    return Store.open(_place(folder))
+
+
+def _place(folder: str) -> Path:
     named = _OUT / folder
-    if not Path(folder).exists() and (named / "store.json").exists():
-        return Store.open(named)
-    return Store.open(folder)
+    return named if not Path(folder).exists() and (named / "store.json").exists() else Path(folder)
 
 
 def _listing(study: "Study") -> dict[str, Any]:

@@ -286,6 +286,10 @@ class Store:
         """
         stores = [other if isinstance(other, Store) else Store.open(other) for other in others]
         for other in stores:
+            if other.path.resolve() == self.path.resolve():
+                raise InputError(
+                    f"A store is merged with others; {str(other.path)!r} is this one: name another."
+                )
             other.check_study(self.name)
             runs = other.runs("repeat is not null")
             self.refuse_conflicts(runs[[*RUN[1:], "key"]])
