@@ -1,6 +1,7 @@
 """``isonomy study``: run a study, see how far it is, continue it, query and export it."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 from isonomy._names import split_commas
 from isonomy.cli import options as opt
 from isonomy.cli.output import check_writable, console, make_table, progress_bar, write_json
-from isonomy.errors import InputError
+from isonomy.errors import InputError, VersionChangeWarning
 
 if TYPE_CHECKING:
     from isonomy.store import Store
@@ -134,12 +135,17 @@ def status_command(
     counts = ", ".join(f"{n:,} {word}" for word, n in now.statuses.items()) or "nothing yet"
     cpu, fits = _duration(now.cpu_seconds), _duration(now.fit_cpu_seconds)
     screen.print(f"{counts}; CPU: {cpu}, {fits} of it in fits")
+    if now.versions:
+        shown = ", ".join(f"{name} {version}" for name, version in now.versions.items())
+        screen.print(f"run with {shown}", soft_wrap=True)
     if len(now.problems):
         screen.print()
         screen.print(_table(now.frame().rename(columns={"mitigator": "method"})))
     if now.stale:
         screen.print(f"\n[yellow]Note[/yellow] {escape(now.stale)}", soft_wrap=True)
-    elif now.trials_done < now.trials:
+    if now.changed:
+        screen.print(f"\n[yellow]Note[/yellow] Changed since: {'; '.join(now.changed)}")
+    if now.trials_done < now.trials and not now.stale:
         screen.print(f"\nTo continue: isonomy study resume {now.path}")
     write_json(json_file, now)
 
@@ -297,7 +303,9 @@ def _run(
             )
 
         again = ("failed", "timeout", "skipped") if retry else ()
-        outcome = run(study, folder, retry=again, progress=show, **engine)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VersionChangeWarning)  # shown below
+            outcome = run(study, folder, retry=again, progress=show, **engine)
     new = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
     screen.print(
         f"{outcome.done:,} {'trial' if outcome.done == 1 else 'trials'} in "
@@ -306,6 +314,12 @@ def _run(
     if outcome.cpu:
         cpu, fits = _duration(outcome.cpu), _duration(outcome.fit_cpu)
         screen.print(f"CPU: {cpu} in trials, {fits} of them in fits")
+    if outcome.changed:
+        screen.print(
+            f"[yellow]Note[/yellow] Stored before with other versions: {'; '.join(outcome.changed)}; "
+            "new results may differ by that alone",
+            soft_wrap=True,
+        )
     if outcome.advice:
         screen.print(f"[yellow]Interrupted.[/yellow] {outcome.advice}")
     write_json(json_file, outcome)

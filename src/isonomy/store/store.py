@@ -100,6 +100,11 @@ class Store:
         """The study as it was last run, as text; empty if none was given."""
         return str(read_header(self.path)["spec"])
 
+    @property
+    def versions(self) -> list[dict[str, str]]:
+        """The versions of Python, libraries and loaders that it was run with, the last ones last."""
+        return list(read_header(self.path)["versions"])
+
     def check_study(self, name: str) -> None:
         """Raise unless the store is one of this study."""
         check_name(self.path, self.name, name)
