@@ -123,7 +123,7 @@ class Guard:
 
     def alone(self) -> "Guard":
         """Return the guard for a trial during which a worker ended: it may have been the cause."""
-        return replace(self, isolate=True, attempts=1)
+        return replace(self, isolate=True)
 
     def __call__(self, trial: Any) -> "list[Any] | Failure":
         """Run the trial."""
@@ -287,7 +287,7 @@ class Sandbox:
         """End the process at once."""
         process, self._process = self._process, None
         if process is not None:
-            started = _started_by(process.pid)
+            started = started_by(process.pid)
             # what the trial started belongs to the same group, or descends from it: it ends, too
             with contextlib.suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -301,7 +301,7 @@ class Sandbox:
                     process.stdin.close()
 
 
-def _started_by(leader: int) -> set[int]:
+def started_by(leader: int) -> set[int]:
     """Return the processes of a session and all that descend from them, where /proc lists them."""
     parents: dict[int, int] = {}
     found = {leader}
