@@ -8,13 +8,12 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
-from isonomy import __version__
 from isonomy._names import parse_name
 from isonomy.data.catalog import DATASETS
 from isonomy.study.spec import Study
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
-"""Libraries on which the results of a run depend, where they are installed."""
+LIBRARIES = ("isonomy", "numpy", "scipy", "scikit-learn", "torch")
+"""Packages on which the results of a run depend, where they are installed."""
 
 
 def versions_of(study: Study) -> dict[str, str]:
@@ -28,7 +27,7 @@ def versions_of(study: Study) -> dict[str, str]:
     >>> list(versions_of(study))[:4], list(versions_of(study))[-1]
     (['python', 'isonomy', 'numpy', 'scipy'], 'loader of synthetic')
     """
-    found = {"python": platform.python_version(), "isonomy": __version__}
+    found = {"python": platform.python_version()}
     for library in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             found[library] = metadata.version(library)
