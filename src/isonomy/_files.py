@@ -110,9 +110,8 @@ def _check_exists(path: Path) -> None:
     if path.is_dir():
         raise InputError(f"A file must be given; {str(path)!r} is a folder.")
     if not path.exists():
-        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        hint = f": {unknown_name('file', path.name, near)}" if near else "."
-        raise InputError(f"A file must exist to be read; there is none at {str(path)!r}{hint}")
+        files = sorted(str(p) for p in path.parent.glob("*") if is_table_file(str(p)))
+        raise unknown_name("file", str(path), files)
     if path.stat().st_size == 0:
         raise InputError(f"The file must hold rows; {str(path)!r} is empty.")
 
@@ -194,8 +193,8 @@ def _check_names(names: Sequence[str]) -> None:
     ]
     if doubled:
         raise InputError(
-            "Each column of a file must have a name of its own, capital letters aside; got "
-            f"{listed(doubled)}: rename one."
+            "Each column of a file must have a name of its own, capital letters aside; "
+            f"{listed(dict.fromkeys(doubled))} occurs more than once: rename or drop one."
         )
 
 

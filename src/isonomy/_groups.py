@@ -315,6 +315,4 @@ def group_index(sensitive_features: Any, groups: Sequence[Group], rows: int) -> 
 def too_many(name: Any, values: int, most: int = MOST_VALUES, hint: str = "") -> str:
     """Return the message for a column that looks like an identifier, not a protected attribute."""
     how = f"cut it into bands ({hint})" if hint else "merge its values first"
-    return (
-        f"A protected attribute must have at most {most:,} values; {name!r} has {values:,}: {how}."
-    )
+    return f"A protected attribute or stratum must have at most {most:,} values; {name!r} has {values:,}: {how}."

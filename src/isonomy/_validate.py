@@ -43,8 +43,8 @@ def as_names(names: Any) -> list[Any]:
 
 def unknown_name(kind: str, name: str, options: Sequence[Any]) -> UnknownName:
     """Build the error for a name that does not exist, with a did-you-mean."""
-    known = [str(option) for option in options]
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    known = list(dict.fromkeys(str(option) for option in options))
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     folded = {option.casefold(): option for option in known}
     if str(name).casefold() in folded:
         near = [folded[str(name).casefold()]]
@@ -77,7 +77,10 @@ def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
             raise unknown_name("column", name, known)
     doubled = {name for name in names if list(names).count(name) > 1}
     if doubled:
-        raise InputError(f"Each column may play one part; {listed(sorted(doubled))} plays several.")
+        raise InputError(
+            f"Each column may play one part; {listed(sorted(doubled))} plays several: name another "
+            f"column for one of them."
+        )
 
 
 def check_names(names: Iterable[Any], *, what: str) -> None:
@@ -114,12 +117,30 @@ def check_same_order(first: Any, other: Any, *, name: str, to: str = "X") -> Non
         )
 
 
+def _numbers(given: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return a float vector; raise where a value is no number."""
+    try:
+        return np.asarray(given, dtype=np.float64).ravel()
+    except (TypeError, ValueError, OverflowError):
+        words = [v for v in np.asarray(given, dtype=object).ravel() if not is_real(v)]
+        raise InputError(
+            f"{name} must be numbers; got {listed(list(dict.fromkeys(map(str, words))), most=3)}: "
+            f"name another column."
+        ) from None
+
+
+def is_real(value: Any) -> bool:
+    """Return whether a value is, or can be read as, a number that a float holds."""
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
 def check_score(score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a float vector; raise unless all are finite numbers."""
-    try:
-        values = np.asarray(score, dtype=np.float64).ravel()
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"Scores must be numbers; got {error}.") from None
+    values = _numbers(score, "Scores")
     if not np.isfinite(values).all():
         raise InputError("Scores must be finite numbers; some are NaN or infinite.")
     return values
@@ -127,10 +148,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
 
 def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[np.float64]:
     """Return weights as a float vector; raise unless all are finite and none is negative."""
-    try:
-        values = np.asarray(weight, dtype=np.float64).ravel()
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name} must be numbers; got {error}.") from None
+    values = _numbers(weight, name)
     bad = ~np.isfinite(values)
     if bad.any():
         raise InputError(
@@ -213,6 +231,11 @@ def resolve_favorable(classes: Sequence[Any], favorable: Any = None) -> tuple[An
         plain = set()
     if plain in ({0.0, 1.0}, {-1.0, 1.0}):
         return tuple(c for c in classes if float(c) == 1.0)
+    if len(classes) < 2:
+        raise InputError(
+            f"A label must have two classes or more; every row holds {listed(classes)}: name "
+            f"another column, or another cut."
+        )
     raise InputError(
         f"The favourable label must be named, the one that is good to get; the classes are "
         f"{listed(classes)}: pass favorable= (on the command line --favorable)."

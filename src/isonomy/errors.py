@@ -14,7 +14,8 @@
     ├── UndefinedMetricWarning             0 / 0 or an empty group: the value is NaN
     ├── DegenerateOutputWarning            a classifier that predicts one class only
     ├── UnmetConstraintWarning             a limit on a disparity that could not be reached
-    └── DataCaveatWarning                  something a user of this dataset must know
+    ├── DataCaveatWarning                  something a user of this dataset must know
+    └── VersionChangeWarning               a run continues with other versions of libraries
 
 Every message is one sentence: what must be, what was got, and what to do.
 """
@@ -32,6 +33,7 @@ __all__ = [
     "UndefinedMetricWarning",
     "UnknownName",
     "UnmetConstraintWarning",
+    "VersionChangeWarning",
 ]
 
 
@@ -81,3 +83,7 @@ class UnmetConstraintWarning(IsonomyWarning):
 
 class DataCaveatWarning(IsonomyWarning):
     """Something a user of this dataset must know."""
+
+
+class VersionChangeWarning(IsonomyWarning):
+    """A run continues with other versions of Python, libraries or loaders than it began with."""

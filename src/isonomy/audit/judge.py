@@ -85,8 +85,8 @@ def thresholds(
             ) from None
         if not low < high:
             raise InputError(
-                f"A threshold must leave room: {'a ratio below 1' if ratio else 'above 0'}; "
-                f"{metric.name} got {limit!r}."
+                f"A threshold must be {'a ratio below 1' if ratio else 'above 0'}; that of {metric.name} is "
+                f"{limit!r}."
             )
         out[metric.name] = (low, high)
     return out

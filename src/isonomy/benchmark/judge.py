@@ -189,6 +189,30 @@ class Benchmark:
         return ax
 
 
+def check_judging(
+    performance: str, fairness: str, resamples: int, confidence: float, sure: float
+) -> None:
+    """Raise where a benchmark could not be judged like this: asked before anything is run."""
+    good, fair = get_metric(performance), get_metric(fairness)
+    if good.goal != "max" or good.needs != "counts":
+        raise NotApplicable(
+            f"A benchmark is decided by a performance metric of counts to maximise; {good.name} "
+            f"is to {good.goal} and needs {good.needs}."
+        )
+    if resamples < 50:
+        raise InputError(f"resamples must be 50 or more; got {resamples}.")
+    if fair.kind == "performance":
+        raise InputError(
+            f"A benchmark is decided by a fairness metric besides the performance; {fair.name} "
+            f"compares no groups: choose one such as statistical_parity_difference."
+        )
+    for name, share in (("confidence", confidence), ("sure", sure)):
+        if not 0 < share < 1:
+            raise InputError(
+                f"{name} must lie between 0 and 1; got {share!r} (0.95 is 95 per cent)."
+            )
+
+
 def judge_benchmark(
     records: Iterable[Record],
     *,
@@ -246,14 +270,8 @@ def judge_benchmark(
     Hort, Zhang, Sarro, Harman 2021, Fairea; Cruz, Hardt 2024, Unprocessing Seven Years of
     Algorithmic Fairness.
     """
+    check_judging(performance, fairness, resamples, confidence, sure)
     good, fair = get_metric(performance), get_metric(fairness)
-    if good.goal != "max" or good.needs != "counts":
-        raise NotApplicable(
-            f"A benchmark is decided by a performance metric of counts to maximise; {good.name} "
-            f"is to {good.goal} and needs {good.needs}."
-        )
-    if resamples < 50:
-        raise InputError(f"resamples must be 50 or more; got {resamples}.")
     runs = list(records)
     data = list(dict.fromkeys(r.dataset for r in runs))
     if len(data) != 1:

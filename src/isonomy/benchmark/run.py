@@ -10,7 +10,7 @@ from typing import Any
 
 from isonomy.benchmark.cases import share_tested
 from isonomy.benchmark.eliminate import Place, beaten, is_costly, looks, without
-from isonomy.benchmark.judge import Benchmark, judge_benchmark
+from isonomy.benchmark.judge import Benchmark, check_judging, judge_benchmark
 from isonomy.benchmark.plan import more_splits, plan_benchmark
 from isonomy.benchmark.recommend import MethodVerdict, Section
 from isonomy.errors import InputError
@@ -95,6 +95,7 @@ def benchmark(
     >>> result.frame()["method"].tolist()
     ['reweighing']
     """
+    check_judging(performance, fairness, resamples, confidence, sure)
     metrics = {"performance": get_metric(performance).name, "fairness": get_metric(fairness).name}
     judge: dict[str, Any] = {
         **metrics,

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from typing import Any
 
 import typer
 
@@ -61,14 +62,33 @@ for _name in COMMANDS:
 importlib.import_module("isonomy.cli.study_tables")
 
 
+# Newer releases of Typer bring their own copy of click; this name is exported by all of them.
+_UsageError: Any = typer.BadParameter.__base__
+
+
+def _usage(error: Any) -> str:
+    """Return what is wrong with a command line in one sentence; help that was asked for as it is."""
+    words = error.format_message()
+    if "\n" in words.strip() or error.ctx is None:
+        return str(words)
+    words = words.replace(". Did you mean", "; did you mean")
+    if not words.endswith("?"):
+        words = f"{words.rstrip('.')}: see {error.ctx.command_path} --help."
+    return f"isonomy: {visible(words)}"
+
+
 def main() -> None:
     """Run the command; an error of the user's becomes one sentence and exit code 2."""
     try:
-        app()
+        code = app(prog_name="isonomy", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except _UsageError as error:
+        typer.echo(_usage(error), err=True)
+        sys.exit(2)
     except IsonomyError as error:
         typer.echo(f"isonomy: {visible(str(error))}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("isonomy: interrupted.", err=True)
         sys.exit(130)
     except OSError as error:  # a full disk, a folder that cannot be written

@@ -1,6 +1,7 @@
 """``isonomy study``: run a study, see how far it is, continue it, query and export it."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ from isonomy._names import split_commas
 from isonomy.cli import options as opt
 from isonomy.cli.output import check_writable, console, make_table, write_json
 from isonomy.cli.progress import counting
-from isonomy.errors import InputError
+from isonomy.errors import InputError, VersionChangeWarning
 
 if TYPE_CHECKING:
     from isonomy.store import Store
@@ -135,12 +136,17 @@ def status_command(
     counts = ", ".join(f"{n:,} {word}" for word, n in now.statuses.items()) or "nothing yet"
     cpu, fits = _duration(now.cpu_seconds), _duration(now.fit_cpu_seconds)
     screen.print(f"{counts}; CPU: {cpu}, {fits} of it in fits")
+    if now.versions:
+        shown = ", ".join(f"{name} {version}" for name, version in now.versions.items())
+        screen.print(f"run with {shown}", soft_wrap=True)
     if len(now.problems):
         screen.print()
         screen.print(_table(now.frame().rename(columns={"mitigator": "method"})))
     if now.stale:
         screen.print(f"\n[yellow]Note[/yellow] {escape(now.stale)}", soft_wrap=True)
-    elif now.trials_done < now.trials:
+    if now.changed:
+        screen.print(f"\n[yellow]Note[/yellow] Changed since: {'; '.join(now.changed)}")
+    if now.trials_done < now.trials and not now.stale:
         screen.print(f"\nTo continue: isonomy study resume {now.path}")
     write_json(json_file, now)
 
@@ -197,9 +203,9 @@ def verify_command(
     """
     from isonomy.store import verify_store
 
-    problems = verify_store(folder)
+    problems = verify_store(_place(folder))
     _finish(json_file, {"problems": problems}, *(problems or ["Every checksum holds."]))
-    raise typer.Exit(bool(problems))
+    raise typer.Exit(int(bool(problems)))
 
 
 @group.command("score")
@@ -226,9 +232,7 @@ def merge_command(
     quiet: opt.Quiet = False,
 ) -> None:
     """Add the records of the same study from other folders."""
-    from isonomy.store import Store
-
-    added = open_store(folder).merge(*map(Store.open, others))
+    added = open_store(folder).merge(*map(open_store, others))
     _finish(json_file, {"added": added}, f"{added:,} records were added.")
 
 
@@ -258,10 +262,12 @@ def open_store(folder: str) -> "Store":
     """Open the run of a folder, or of a study's name in out/."""
     from isonomy.store import Store
 
+    return Store.open(_place(folder))
+
+
+def _place(folder: str) -> Path:
     named = _OUT / folder
-    if not Path(folder).exists() and (named / "store.json").exists():
-        return Store.open(named)
-    return Store.open(folder)
+    return named if not Path(folder).exists() and (named / "store.json").exists() else Path(folder)
 
 
 def _listing(study: "Study") -> dict[str, Any]:
@@ -295,7 +301,9 @@ def _run(
             count(now.done, now.total, f"{now.trial}{failed}")
 
         again = ("failed", "timeout", "skipped") if retry else ()
-        outcome = run(study, folder, retry=again, progress=show, **engine)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VersionChangeWarning)  # shown below
+            outcome = run(study, folder, retry=again, progress=show, **engine)
     new = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
     screen.print(
         f"{outcome.done:,} {'trial' if outcome.done == 1 else 'trials'} in "
@@ -304,6 +312,12 @@ def _run(
     if outcome.cpu:
         cpu, fits = _duration(outcome.cpu), _duration(outcome.fit_cpu)
         screen.print(f"CPU: {cpu} in trials, {fits} of them in fits")
+    if outcome.changed:
+        screen.print(
+            f"[yellow]Note[/yellow] Stored before with other versions: {'; '.join(outcome.changed)}; "
+            "new results may differ by that alone",
+            soft_wrap=True,
+        )
     if outcome.advice:
         screen.print(f"[yellow]Interrupted.[/yellow] {outcome.advice}")
     write_json(json_file, outcome)

@@ -15,7 +15,9 @@ from isonomy._groups import is_unknown, sorted_values
 from isonomy._tables import as_pandas
 from isonomy._validate import (
     MISSING,
+    check_columns,
     check_length,
+    check_names,
     check_weight,
     listed,
     match_values,
@@ -373,9 +375,9 @@ class Dataset:
             if isinstance(sensitive_features, str)
             else list(sensitive_features)
         )
-        for column in [*attributes, *([weight] if weight else []), *drop]:
-            if column not in df.columns:
-                raise unknown_name("column", column, list(df.columns))
+        check_names(df.columns, what="the table")
+        check_columns([*attributes, *([weight] if weight else [])], list(df.columns))
+        check_columns(list(drop), list(df.columns))
         outcome = source_of_label(label, list(df.columns))
         if outcome in attributes:
             raise InputError(

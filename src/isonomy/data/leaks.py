@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._bands import is_number
+from isonomy._bands import MANY, is_number
 from isonomy._groups import factorize
 from isonomy.data.dataset import Dataset
 
@@ -133,6 +133,8 @@ def proxy_notes(table: pd.DataFrame, attributes: Iterable[str]) -> list[str]:
     others = [c for c in table.columns if c not in asked]
     notes = []
     for attribute in asked:
+        if table[attribute].nunique() > MANY:
+            continue  # nearly one group per row: any two columns would predict it
         found = telling_columns(table, table[attribute], others)
         if found:
             each, it = ("predicts", "it") if len(found) == 1 else ("each predict", "one of them")

@@ -11,6 +11,7 @@ from isonomy._groups import bands, choose_privileged, sorted_values
 from isonomy._tables import as_pandas
 from isonomy._validate import listed, unknown_name
 from isonomy.data.dataset import Dataset
+from isonomy.data.label import source_of_label
 from isonomy.data.leaks import leak_notes, proxy_notes
 from isonomy.errors import InputError
 
@@ -74,6 +75,12 @@ def own_dataset(
     for attribute in (*attributes, *drop):
         if attribute not in rows.columns:
             raise unknown_name("column", attribute, list(rows.columns))
+    for column in drop:
+        if column in (*attributes, source_of_label(label, list(rows.columns))):
+            raise InputError(
+                f"Only a feature can be left out of learning; {column!r} is the label or protected: "
+                f"take it out of drop= (--drop), or use the method suppression."
+            )
     rows = rows.assign(**{a: bands(rows[a], edges, a) for a, edges in cuts.items()})
     for attribute in attributes:
         groups = sorted_values(rows[attribute])

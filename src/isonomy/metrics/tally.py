@@ -257,8 +257,10 @@ def check_weight_sums(name: str, absent: Sequence[Any], least: Sequence[Any]) ->
     missing = sum(int(a) for a in absent if a is not None)
     if missing or any(v is None or v != v for v in least):
         raise InputError(
-            f"{name} must be finite numbers; it is missing or not a number in some rows: "
-            f"drop or mend them."
+            f"Weights must be finite numbers; {name!r} is missing or not a number in some rows: "
+            f"drop or correct them."
         )
     if min(least) < 0:
-        raise InputError(f"{name} must not be negative; the smallest is {min(least):g}.")
+        raise InputError(
+            f"Weights must not be negative; the smallest of {name!r} is {min(least):g}."
+        )

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_regressor
 from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
@@ -322,6 +322,11 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         check_types(self)
         check_choice("protocol", self.protocol, PROTOCOLS)
         check_seed(self.random_state)
+        if self.estimator is not None and is_regressor(self.estimator):
+            raise InputError(
+                f"{self.name} needs a classifier as its learner; {type(self.estimator).__name__} "
+                f"predicts numbers: pass a classifier such as LogisticRegression."
+            )
         check_choice("way to treat missing attributes", self.missing, WHERE_MISSING)
         X = self._table(X, reset=True)
         n = _num_samples(X)

@@ -321,6 +321,11 @@ class _Objective:
             random_state=seed,
             stratify=strata(y, s, 2),
         )
+        if w is not None and not w[self.held].any():
+            raise NotApplicable(
+                f"{rule.name} judges on held-out rows, and these must carry weight; the "
+                f"{len(self.held)} that were drawn weigh nothing: give more rows."
+            )
         self.X_inner, self.X_held = _safe_indexing(X, self.inner), _safe_indexing(X, self.held)
         # what is before the learner does not change with its settings
         self.steps = None

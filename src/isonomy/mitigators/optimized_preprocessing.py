@@ -239,7 +239,7 @@ class OptimizedPreprocessing(PreProcessor):
     def base_learner(self) -> BaseEstimator:
         """Return the unfitted base learner; by default a logistic regression of one-hot codes."""
         if self.estimator is not None:
-            return self.estimator
+            return super().base_learner()
         names = getattr(self, "feature_names_in_", None)
         coarse = [j if names is None else names[j] for j in self._categories]
         one_hot = OneHotEncoder(handle_unknown="ignore")

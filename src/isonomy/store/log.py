@@ -87,7 +87,8 @@ def read_header(folder: Path) -> dict[str, Any]:
             f"The store {str(folder)!r} must be of format {FORMAT}; it is of {version!r}"
             f"{' without ' + listed(missing) if missing else ''}: use the release that wrote it."
         )
-    if header["crc32"] != _header_sum(header["study"], header["spec"]):
+    header.setdefault("versions", [])
+    if header["crc32"] != _header_sum(header["study"], header["spec"], header["versions"]):
         raise InputError(
             f"A store must say which study it holds as it was written; {str(file)!r} has been "
             "damaged or edited since: restore it from a copy."
@@ -95,15 +96,17 @@ def read_header(folder: Path) -> dict[str, Any]:
     return header
 
 
-def _header_sum(study: Any, spec: Any) -> str:
-    return f"{zlib.crc32(json.dumps([study, spec]).encode()):08x}"
+def _header_sum(study: Any, spec: Any, versions: Any) -> str:
+    held = [study, spec, *([versions] if versions else [])]
+    return f"{zlib.crc32(json.dumps(held).encode()):08x}"
 
 
-def write_header(folder: Path, name: str, spec: str) -> None:
+def write_header(folder: Path, name: str, spec: str, versions: Any = ()) -> None:
     """Write the header of a store."""
     partial = folder / (HEADER + ".part")
-    crc32 = _header_sum(name, spec)
-    header = {"isonomy_store": FORMAT, "study": name, "spec": spec, "crc32": crc32}
+    header = {"isonomy_store": FORMAT, "study": name, "spec": spec}
+    header |= {"versions": versions} if versions else {}
+    header["crc32"] = _header_sum(name, spec, versions)
     text = json.dumps(header, indent=2, ensure_ascii=False) + "\n"
     partial.write_text(text, encoding="utf-8")
     _replace(partial, folder / HEADER)

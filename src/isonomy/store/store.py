@@ -100,6 +100,11 @@ class Store:
         """The study as it was last run, as text; empty if none was given."""
         return str(read_header(self.path)["spec"])
 
+    @property
+    def versions(self) -> list[dict[str, str]]:
+        """The versions of Python, libraries and loaders that it was run with, the last ones last."""
+        return list(read_header(self.path)["versions"])
+
     def check_study(self, name: str) -> None:
         """Raise unless the store is one of this study."""
         check_name(self.path, self.name, name)
@@ -286,6 +291,10 @@ class Store:
         """
         stores = [other if isinstance(other, Store) else Store.open(other) for other in others]
         for other in stores:
+            if other.path.resolve() == self.path.resolve():
+                raise InputError(
+                    f"A store is merged with others; {str(other.path)!r} is this one: name another."
+                )
             other.check_study(self.name)
             runs = other.runs("repeat is not null")
             self.refuse_conflicts(runs[[*RUN[1:], "key"]])

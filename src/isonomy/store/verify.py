@@ -5,7 +5,7 @@ from pathlib import Path
 
 from isonomy._files import open_line
 from isonomy.errors import InputError
-from isonomy.store.log import find_damage, find_gap, list_parts, read_batches, read_header
+from isonomy.store.log import HEADER, find_damage, find_gap, list_parts, read_batches, read_header
 from isonomy.store.store import CACHE
 
 
@@ -30,6 +30,8 @@ def verify_store(path: str | os.PathLike[str]) -> list[str]:
     []
     """
     folder = Path(path)
+    if not (folder / HEADER).exists() and not (folder / "parts").exists():
+        read_header(folder)  # raises: it is no store at all
     problems: list[str | None] = []
     try:
         read_header(folder)

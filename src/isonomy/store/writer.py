@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -27,6 +27,7 @@ from isonomy.store.log import (
     list_parts,
     log_name,
     put_in_force,
+    read_header,
     shard_paths,
     write_header,
 )
@@ -142,9 +143,12 @@ class Writer:
             self._number = 1 if last is None else last.last + 1
         self._log = LogFile(self.folder / log_name(self._number))
 
-    def declare(self, spec: str) -> None:
-        """Keep the study as it is run now; it may have grown since the store was made."""
-        write_header(self.path, self.study, spec)
+    def declare(self, spec: str, versions: Mapping[str, str] | None = None) -> None:
+        """Keep the study as it is run now, and the versions that it is run with, if they changed."""
+        held = read_header(self.path)["versions"]
+        if versions and dict(versions) not in held[-1:]:
+            held = [*held, dict(versions)]
+        write_header(self.path, self.study, spec, held)
 
     def append(self, records: Iterable[Record]) -> None:
         """Add the records of a trial: all are on the disk when this returns, or none is."""

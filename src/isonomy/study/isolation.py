@@ -123,7 +123,7 @@ class Guard:
 
     def alone(self) -> "Guard":
         """Return the guard for a trial during which a worker ended: it may have been the cause."""
-        return replace(self, isolate=True, attempts=1)
+        return replace(self, isolate=True)
 
     def __call__(self, trial: Any) -> "list[Any] | Failure":
         """Run the trial."""
@@ -225,8 +225,10 @@ class Sandbox:
             _send(process.stdin, pickled(item))
             while True:
                 try:
-                    return self._answer(self._inbox.get(timeout=_POLL if end or memory else None))
+                    return self._answer(self._inbox.get(timeout=_POLL))
                 except queue.Empty:
+                    if process.poll() is not None:
+                        return self._last_answer()
                     # memory first: a full memory may have slowed this clock's own process
                     if memory is not None and memory_of(process.pid) > memory:
                         self.stop()
@@ -264,6 +266,12 @@ class Sandbox:
         ready = self._inbox.get()
         return process, None if ready == ("ready",) else self._answer(ready)
 
+    def _last_answer(self) -> Any:
+        """Return what a process has left that ended, though a child may hold its pipe open."""
+        with contextlib.suppress(queue.Empty):
+            return self._answer(self._inbox.get(timeout=1))
+        return self._answer(None)
+
     def _answer(self, message: Any) -> Any:
         if message is not None:
             return message
@@ -279,15 +287,35 @@ class Sandbox:
         """End the process at once."""
         process, self._process = self._process, None
         if process is not None:
-            # what the trial started belongs to the same session, and ends with it
+            started = started_by(process.pid)
+            # what the trial started belongs to the same group, or descends from it: it ends, too
             with contextlib.suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
+            for pid in started:
                 with contextlib.suppress(OSError):
-                    if pipe is not None:
-                        pipe.close()
+                    os.kill(pid, signal.SIGKILL)
+            process.wait()
+            with contextlib.suppress(OSError):
+                if process.stdin is not None:
+                    process.stdin.close()
+
+
+def started_by(leader: int) -> set[int]:
+    """Return the processes of a session and all that descend from them, where /proc lists them."""
+    parents: dict[int, int] = {}
+    found = {leader}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            # the name, in brackets, may hold anything
+            words = stat.read_text(errors="replace").rpartition(")")[2].split()
+            pid = int(stat.parent.name)
+            parents[pid] = int(words[1])
+            if int(words[3]) == leader:
+                found.add(pid)
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {leader}
 
 
 def _send(pipe: Any, message: Any) -> None:
@@ -302,6 +330,8 @@ def _read(pipe: Any, inbox: "queue.Queue[Any]") -> None:
         while True:
             inbox.put(pickle.load(pipe))
     inbox.put(None)
+    # here, and not by whoever ends the process: a child that lives on would make them wait
+    pipe.close()
 
 
 # ---- the process of a sandbox -------------------------------------------------------------------

@@ -4,8 +4,9 @@ import contextlib
 import os
 import signal
 import time
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
 from typing import Any
@@ -14,7 +15,7 @@ import pandas as pd
 
 from isonomy._brief import brief
 from isonomy._validate import unknown_name
-from isonomy.errors import InputError
+from isonomy.errors import InputError, VersionChangeWarning
 from isonomy.store.record import RUN, STATUSES, Record
 from isonomy.store.store import Store
 from isonomy.study.backends import Backend, make_backend
@@ -22,6 +23,7 @@ from isonomy.study.isolation import Failure
 from isonomy.study.plan import Trial, keys, plan
 from isonomy.study.spec import Study
 from isonomy.study.trial import blank_records, run_trial
+from isonomy.study.versions import changed_versions, versions_of
 
 Planned = dict[Trial, dict[str, tuple[str, str]]]
 
@@ -96,6 +98,8 @@ class Outcome:
         Records that were stored before.
     statuses : mapping of str to int
         Records of this run by status.
+    changed : sequence of str
+        Versions that differ from those of the records that were stored before.
     interrupted : bool
         Whether Ctrl-C ended it; results so far are stored.
     seconds, cpu, fit_cpu : float
@@ -108,6 +112,7 @@ class Outcome:
     done: int
     kept: int
     statuses: Mapping[str, int] = field(default_factory=dict)
+    changed: Sequence[str] = ()
     interrupted: bool = False
     seconds: float = 0.0
     cpu: float = 0.0
@@ -154,6 +159,10 @@ class Status:
         Stored records by status, the most frequent first.
     cpu_seconds, fit_cpu_seconds : float
         CPU time of the trials and of the fits in them.
+    versions : mapping of str to str
+        What it was last run with: Python, libraries, loaders of datasets.
+    changed : sequence of str
+        Which of them are others now.
     stale : str
         Why the run cannot be continued: its records are of other versions or settings.
     problems : DataFrame
@@ -169,6 +178,8 @@ class Status:
     statuses: Mapping[str, int]
     cpu_seconds: float
     fit_cpu_seconds: float
+    versions: Mapping[str, str]
+    changed: Sequence[str]
     stale: str
     problems: pd.DataFrame = field(compare=False)
 
@@ -233,6 +244,8 @@ def status(store: Store | str | os.PathLike[str]) -> Status:
         statuses={str(word): int(n) for word, n in counts.itertuples(index=False)},
         cpu_seconds=float(cpu),
         fit_cpu_seconds=float(fit),
+        versions=(store.versions or [{}])[-1],
+        changed=changed_versions(store.versions, versions_of(study)),
         stale=stale,
         problems=store.query(
             "select status, mitigator, model, count(*) as runs, reason from runs "
@@ -347,8 +360,16 @@ def run(
     store.check_study(study.name)
     with store.writer() as writer:
         jobs = pending(study, store, retry=retry)
-        kept = len(store)
-        writer.declare(study.toml())
+        kept, versions = len(store), versions_of(study)
+        changed = changed_versions(store.versions, versions) if jobs and kept else []
+        if changed:
+            warnings.warn(
+                f"Results so far were made with other versions: {'; '.join(changed)}. New ones may "
+                f"differ from them by that alone; to compare, run the study into a new folder.",
+                VersionChangeWarning,
+                stacklevel=2,
+            )
+        writer.declare(study.toml(), versions if jobs else None)
         statuses: Counter[str] = Counter()
         spent = {"cpu": 0.0, "fit_cpu": 0.0}
         done, start, interrupted = 0, time.monotonic(), False
@@ -376,6 +397,7 @@ def run(
         done=done,
         kept=kept,
         statuses=dict(statuses),
+        changed=changed,
         interrupted=interrupted,
         seconds=time.monotonic() - start,
         **spent,

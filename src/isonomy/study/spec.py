@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from isonomy._names import base_name, format_name, parse_name
 from isonomy._registry import Registry
-from isonomy._validate import listed, unknown_name
+from isonomy._validate import check_choice, listed, unknown_name
 from isonomy.data.catalog import DATASETS
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
@@ -266,15 +266,19 @@ class Study:
         for what in ("tasks", "models", "methods"):
             if not getattr(self, what):
                 raise InputError(f"A study must have {what}; {self.name!r} has none.")
-        if self.repeats < 1:
-            raise InputError(f"repeats must be at least 1; got {self.repeats}.")
+        if not isinstance(self.repeats, int) or self.repeats < 1:
+            raise InputError(f"repeats must be a whole number, at least 1; got {self.repeats!r}.")
         if self.protocol not in PROTOCOLS:
             raise unknown_name("protocol", self.protocol, PROTOCOLS)
         if self.recipe not in RECIPES:
             raise unknown_name("recipe", self.recipe, list(RECIPES))
         for task in self.tasks:
             if self.source_of(task.dataset) is None:
-                DATASETS.resolve(parse_name(task.dataset)[0])
+                entry = DATASETS[parse_name(task.dataset)[0]]
+                for attribute in task.names if self.workbench == "default" else ():
+                    check_choice(
+                        f"protected attribute of {entry.name}", attribute, entry.attributes
+                    )
         learners = [method.learner for method in self.methods if method.learner is not None]
         for model in (*self.models, *learners):
             self._check_model(model)

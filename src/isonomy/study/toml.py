@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from isonomy._validate import unknown_name
+from isonomy._validate import listed, unknown_name
 from isonomy.errors import InputError
 
 
@@ -19,7 +19,7 @@ def check_entries(
             raise unknown_name(f"entry of a {what}", name, known)
     for name in needed:
         if name not in entries:
-            raise InputError(f"A {what} must have the entry {name!r}; got {dict(entries)!r}.")
+            raise InputError(f"A {what} must have the entry {name!r}; it has {listed(entries)}.")
 
 
 def written(entries: Mapping[str, Any], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

@@ -10,14 +10,14 @@ import pandas as pd
 from sklearn.base import clone
 
 from isonomy._tables import plain
-from isonomy._validate import optional, unknown_name
+from isonomy._validate import optional
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics.joint import JointCounts
 from isonomy.mitigators import BaseMitigator, make_mitigator
 from isonomy.search import Cache, Choice, Parameter, Real, Space, Whole, minimize
 from isonomy.tradeoff.baseline import Baseline
 from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
-from isonomy.tradeoff.validation import Validation
+from isonomy.tradeoff.validation import Validation, check_parameters
 from isonomy.tradeoff.verdict import is_constant, measure
 
 Config = dict[str, Any]
@@ -293,10 +293,7 @@ def tune_on(
 def _space(method: BaseMitigator, space: Mapping[str, Any]) -> Space:
     if not space:
         raise InputError("space must name at least one parameter; got none.")
-    known = method.get_params(deep=True)
-    for name in space:
-        if name not in known:
-            raise unknown_name(f"parameter of {method.name}", name, sorted(known))
+    check_parameters(method, space)
     kinds = Choice | Whole | Real
     return Space({k: v if isinstance(v, kinds) else Choice(list(v)) for k, v in space.items()})
 
@@ -428,7 +425,8 @@ def _result(
     curve = pd.DataFrame(rows)
     if (curve["status"] == "failed").all():
         raise NotApplicable(
-            f"{method.name} failed at every setting; the first said: {curve['reason'].iloc[0]}"
+            f"{method.name} failed at every setting; the first said: "
+            f"{curve['reason'].iloc[0].removeprefix('InputError: ')}"
         )
     names = tuple(space)
     losses = np.array([judge.loss(row) for row in rows])

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,20 @@ from sklearn.utils import _safe_indexing
 
 from isonomy._groups import attribute_columns
 from isonomy._tables import plain
+from isonomy._validate import unknown_name
 from isonomy.errors import DegenerateOutputWarning, IsonomyError
 from isonomy.metrics.joint import JointCounts
 from isonomy.mitigators import BaseMitigator, PostProcessor, Unmitigated
 from isonomy.search import Cache
+
+
+def check_parameters(method: BaseMitigator, names: Iterable[str]) -> None:
+    """Raise unless a mitigator has every one of the parameters."""
+    known = method.get_params(deep=True)
+    for name in names:
+        if name not in known:
+            own = sorted(method.get_params(deep=False))
+            raise unknown_name(f"parameter of {method.name}", name, own)
 
 
 class Validation:
@@ -75,6 +85,7 @@ class Validation:
 
     def _make_original(self, original: Any) -> Any:
         if isinstance(original, Mapping):
+            check_parameters(self.method, original)
             return clone(self.method).set_params(**original)
         estimator = original if original is not None else getattr(self.method, "estimator", None)
         names = ("privileged", "favorable", "sensitive_columns")

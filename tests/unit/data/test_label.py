@@ -15,7 +15,7 @@ PEOPLE = pd.DataFrame({"sex": list("fmfm") * 5, "wage": np.arange(20.0), "hours"
 )
 def test_a_number_is_cut_in_two(label: str, share: float) -> None:
     if not share:
-        with pytest.raises(InputError, match="favourable label must be named"):
+        with pytest.raises(InputError, match="two classes or more; every row holds 0"):
             Dataset.from_frame(PEOPLE, label=label, sensitive_features="sex")
         return
     made = Dataset.from_frame(PEOPLE, label=label, sensitive_features="sex")

@@ -405,6 +405,35 @@ def test_kill_minus_nine_while_writing(tmp_path: Path) -> None:
     same_frame(store.frame(), records_frame(r for i in range(done) for r in trial(i)))
 
 
+COMPACTING = """
+import resource, sys
+sys.path.insert(0, {here!r})
+from tests.unit.store.test_store import trial
+from isonomy.store.store import Store
+store = Store.create({path!r}, "demo")
+with store.writer(segment=2**40) as writer:
+    for i in range(60):
+        writer.append(trial(i))
+    writer.compact()  # libraries are loaded by now
+    while writer._log.size < 3 * 2**20:
+        i += 1
+        writer.append(trial(i))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    size = writer._log.size
+    writer.compact()
+    print(size, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units elsewhere")
+def test_compacting_takes_little_memory(tmp_path: Path) -> None:
+    code = COMPACTING.format(here=str(Path(__file__).parents[3]), path=str(tmp_path / "s"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    size, taken = map(int, done.stdout.split())
+    # the text of a log, parsed at once, took 80 times its size
+    assert taken < 20 * size, (size, taken)
+
+
 # ---- one writer, many readers -------------------------------------------------------------------
 
 

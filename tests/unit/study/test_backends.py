@@ -234,12 +234,24 @@ def test_sandbox_says_how_it_died() -> None:
     broken.stop()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_child_of_a_trial_ends_with_it(tmp_path: Path) -> None:
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs fork, and /proc")
+@pytest.mark.parametrize("kind", ["fork", "daemon"])
+def test_a_child_of_a_trial_ends_with_it(kind: str, tmp_path: Path) -> None:
     box = Sandbox(pickled(workloads().work))
     marker = tmp_path / "child"
-    assert box.run(("fork", str(marker)), 2.0, None) == ("timeout",)
+    assert box.run((kind, str(marker)), 2.0, None) == ("timeout",)
     assert ends(int(marker.read_text()))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_that_outlives_its_trial_hides_no_death(tmp_path: Path) -> None:
+    """The child holds the pipe open, on which the end of the process would show."""
+    box = Sandbox(pickled(workloads().work))
+    marker = tmp_path / "child"
+    assert box.run(("orphan", str(marker)), None, None) == Died("killed by SIGKILL")
+    assert ends(int(marker.read_text()))
+    assert box.run(("ok", 1), None, None)[0] == "done"
+    box.stop()
 
 
 def test_functions_of_a_script_travel() -> None:

@@ -27,6 +27,19 @@ def work(item: tuple[str, Any]) -> list[tuple[Any, ...]]:
             Path(value).write_text(str(os.getpid()))
             time.sleep(600)
         time.sleep(600)
+    if kind == "daemon":  # a child in a session of its own, which keeps what it has inherited
+        if os.fork() == 0:
+            os.setsid()
+            Path(value).write_text(str(os.getpid()))
+            time.sleep(600)
+        time.sleep(600)
+    if kind == "orphan":
+        if os.fork() == 0:
+            Path(value).write_text(str(os.getpid()))
+            time.sleep(600)
+        while not Path(value).exists() or not Path(value).read_text():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
     if kind == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "die_once" and not Path(value).exists():
