@@ -152,7 +152,7 @@ def benchmark(
                 progress=lambda now, before=before: report(before + now.done, total),  # type: ignore[misc]
             )
             done, interrupted = before + outcome.done, outcome.interrupted
-            records = records_of(stage, Store.open(store.path))
+            records = records_of(stage, store)
             if interrupted or splits == repeats:
                 break
             dropped |= _beaten(records, len(stages), judge)
@@ -162,7 +162,7 @@ def benchmark(
                 interrupted = run(alone, store, **where).interrupted
                 with store.writer() as writer:
                     writer.declare(stage.toml())  # what the store is of, whatever was run last
-            records += records_of(alone, Store.open(store.path))
+            records += records_of(alone, store)
     notes = list(planned.notes)
     if interrupted:
         notes.append(f"Stopped: {done} of {total} splits are done; the same command goes on.")

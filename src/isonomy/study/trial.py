@@ -230,6 +230,8 @@ class _Run:
     def measured(self, done: list[_Result]) -> list[Record]:
         """Compute all metrics of all records; the cost is divided evenly."""
         open_ = [result for result in done if result.outputs is not None]
+        if self.study.counts_only:
+            open_ = []
         joint = [r.record.counts for r in open_ if r.record.counts is not None]
         of_counts = measure_counts(joint, self.trial.attributes)
         for result, metrics in zip(open_, of_counts, strict=True):
