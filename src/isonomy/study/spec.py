@@ -405,6 +405,7 @@ class Study:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["tasks"] = [str(t) for t in self.tasks]
         plain["models_of"] = dict(self.models_of) or None
+        plain["counts_only"] = self.counts_only or None
         plain["workbench"] = "" if self.workbench == "default" else self.workbench
         tables = {
             "source": [_table(s) for s in plain.pop("sources")],
