@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice, optional
@@ -129,10 +128,9 @@ class Shared:
     """
 
     def __init__(self, base: BaseEstimator, table: Any, y: Vector) -> None:
-        whole = isinstance(base, Pipeline) and any(
-            get_tags(step).target_tags.required for _, step in base.steps[:-1]
-        )  # these steps learn from labels, which change from fit to fit
-        self.steps, learner, rows = (None, base, table) if whole else fit_steps(base, table, y)
+        self.steps, learner, rows = fit_steps(base, table, y)
+        if self.steps is not None and not _ignore_labels(self.steps, table, rows):
+            self.steps, learner, rows = None, base, table  # labels change from fit to fit
         self.name = None if self.steps is None else base.steps[-1][0]
         self.fits = Afresh(learner, rows)
         self.asked: tuple[Vector, Floats] | None = None
@@ -146,6 +144,15 @@ class Shared:
                 model = Pipeline([*self.steps.steps, (self.name, model)])
             self.asked, self.answer = (y, weight), (model, labels)
         return self.answer
+
+
+def _ignore_labels(steps: Pipeline, table: Any, rows: Any) -> bool:
+    """Return whether steps of a pipeline make the same rows of a table without any labels."""
+    try:
+        without = clone(steps).fit_transform(table)
+    except Exception:  # whatever a step says where it misses its labels
+        return False
+    return isinstance(rows, np.ndarray) and np.array_equal(rows, without)
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
