@@ -192,7 +192,7 @@ def _beaten(
     share = share_tested(records[0].splitter)
     return {
         (section.attribute, section.model, method.verdict.method): method.as_verdict()
-        for section in judge_benchmark(records, **judge).sections
+        for section in judge_benchmark(records, more=(), **judge).sections
         for method in beaten(section, costly, looks=looks, test_share=share, **choose)
     }
 
