@@ -382,8 +382,8 @@ class _Objective:
                 self.trials.append(_Trial(config, known["accuracy"], value))
                 return self.trials[-1]
         # as published a learner may draw from a stream, so that no two fits are alike
-        once = config is not None and self.rule.protocol != "as_published"
-        settings = repr(self.tuned.settings(config)) if once else ""
+        afresh = self.rule.protocol == "as_published"
+        settings = "" if config is None or afresh else repr(self.tuned.settings(config))
         if settings in self._seen:
             same, self._behaviour = self._seen[settings]
             self.trials.append(replace(same, config=config))
