@@ -184,7 +184,7 @@ def more_splits(planned: BenchmarkPlan) -> Study | None:
     if splits <= study.repeats or study.repeats < FEWEST:
         return None
     alone = Method(label=MORE_SPLITS, mitigator=ORIGINAL, preparation="default_once")
-    return study.with_(methods=[alone], repeats=splits)
+    return study.with_(methods=[alone], repeats=splits, counts_only=True)
 
 
 def _as_list(values: str | Sequence[str]) -> list[str]:

@@ -153,7 +153,7 @@ def benchmark(
                 progress=lambda now, before=before: report(before + now.done, total),  # type: ignore[misc]
             )
             done, interrupted = before + outcome.done, outcome.interrupted
-            records = records_of(stage, Store.open(store.path))
+            records = records_of(stage, store)
             if interrupted or splits == repeats:
                 break
             dropped |= _beaten(records, len(stages), judge)
@@ -163,7 +163,7 @@ def benchmark(
                 interrupted = run(alone, store, **where).interrupted
                 with store.writer() as writer:
                     writer.declare(stage.toml())  # what the store is of, whatever was run last
-            records += records_of(alone, Store.open(store.path))
+            records += records_of(alone, store)
     notes = list(planned.notes)
     if interrupted:
         notes.append(f"Stopped: {done} of {total} splits are done; the same command goes on.")
@@ -193,7 +193,7 @@ def _beaten(
     share = share_tested(records[0].splitter)
     return {
         (section.attribute, section.model, method.verdict.method): method.as_verdict()
-        for section in judge_benchmark(records, **judge).sections
+        for section in judge_benchmark(records, more=(), **judge).sections
         for method in beaten(section, costly, looks=looks, test_share=share, **choose)
     }
 

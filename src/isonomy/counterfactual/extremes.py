@@ -228,10 +228,8 @@ def extremes(
     >>> result.levels[1000].low < 0.1869 < result.levels[1000].high  # the true level
     True
     """
-    x = np.sort(np.asarray(values, dtype=np.float64))[::-1]
+    x = _falling(values)
     n = x.size
-    if n == 0 or not np.isfinite(x).all():
-        raise InputError(f"A group must hold finite values of discrimination; got {n} rows.")
     if k is not None and k != "auto" and (isinstance(k, str) or k < 3):
         raise InputError(f"k must be a number from 3 on, or 'auto'; got {k!r}.")
     mean = float(x.mean())
@@ -283,6 +281,20 @@ def extremes(
         attained=int((x == x[0]).sum()),
         replicates=replicates,
     )
+
+
+def return_level(values: ArrayLike, queries: int, *, random_state: int = 0) -> float:
+    """Return the level that is passed once in so many queries, as :func:`extremes` does, alone.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).exponential(0.05, 2000)
+    >>> return_level(values, 1000) == extremes(values, horizons=[1000]).levels[1000].value
+    True
+    """
+    x = _falling(values)
+    fit, _ = _fit(x, None, tail_size(x.size, (queries,)), random_state)
+    return _level(x, fit, queries)
 
 
 def extremes_difference(
@@ -342,6 +354,14 @@ def _apart(a: Estimate, b: Estimate) -> Estimate:
     low = float(np.hypot(a.value - a.low, b.high - b.value))
     high = float(np.hypot(a.high - a.value, b.value - b.low))
     return Estimate(gap, gap - low, gap + high)
+
+
+def _falling(values: ArrayLike) -> Floats:
+    """Return the values in falling order; raise where there are none or some are not finite."""
+    x = np.sort(np.asarray(values, dtype=np.float64))[::-1]
+    if x.size == 0 or not np.isfinite(x).all():
+        raise InputError(f"A group must hold finite values of discrimination; got {x.size} rows.")
+    return x
 
 
 def _fit(

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.manifold import smacof
 from sklearn.metrics import f1_score, make_scorer, roc_auc_score
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -347,6 +346,8 @@ def mds_points(
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean()
     values, vectors = np.linalg.eigh(-0.5 * centred)
     start = vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0))
+    from sklearn.manifold import smacof  # a tenth of a second, which every start would pay
+
     places, _ = smacof(distance, n_components=2, init=start, n_init=1, max_iter=300)
     source = np.repeat(["real", "synthetic"], [len(part) for part in parts])
     return pd.DataFrame({"x": places[:, 0], "y": places[:, 1], "source": source})

@@ -42,9 +42,9 @@ def corrected_error(
     rows: Floats | None = None,
     *,
     bins: int = BINS,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
 ) -> Estimate:
-    """Return the error in the same bins less what chance adds to it, with an interval."""
+    """Return the error in the same bins less what chance adds to it; None is no interval."""
     _, place = np.unique(values, return_inverse=True)
     binned = equal_mass(add_up(place, weight), bins)[place]
     mass = add_up(binned, weight)

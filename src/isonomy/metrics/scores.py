@@ -346,7 +346,7 @@ _add(
 _add(
     "corrected_calibration_error", "corrected ECE",
     "the ECE at which binomial labels would show the observed one on average; 0 where chance does",
-    lambda *rows, bins: corrected_error(*rows, bins=bins).value,
+    lambda *rows, bins: corrected_error(*rows, bins=bins, confidence=None).value,
     goal="min", bounds=(0.0, 1.0), parameters={"bins": BINS}, sign="Lower is better.",
     avoid="Do not read it without its interval: in small groups that is wide.",
     reference="after Kumar, Liang, Ma 2019 and Bröcker 2012",

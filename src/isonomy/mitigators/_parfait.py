@@ -218,11 +218,14 @@ class Tuned:
     learner: Any
     family: Family | None
 
+    def settings(self, config: Config) -> Config:
+        """Return what a configuration means to the learner; several may mean the same."""
+        return config if self.family is None else self.family.repair(config, self.learner)
+
     def configure(self, config: Config) -> Any:
         """Return a fresh copy of the estimator with a configuration of its learner."""
-        if self.family is not None:
-            config = self.family.repair(config, self.learner)
-        return clone(self.estimator).set_params(**{self.prefix + k: v for k, v in config.items()})
+        settings = self.settings(config)
+        return clone(self.estimator).set_params(**{self.prefix + k: v for k, v in settings.items()})
 
 
 def family_of(estimator: BaseEstimator) -> Tuned:

@@ -155,6 +155,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     """The one parameter that makes it stronger, with the values to try, the weakest first."""
     cheap_to_tune: ClassVar[bool] = False
     """Whether a benchmark tries these values without being asked: few fits, or none."""
+    free_after_fit: ClassVar[tuple[str, ...]] = ()
+    """Parameters that a fitted mitigator may be given other values of, because no fit reads them."""
     probabilities_from_estimator: ClassVar[bool] = False
     """Whether there are probabilities only where the base learner has them."""
 
@@ -180,6 +182,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             for name in ("uses_estimator", "transform_uses_estimator", "rule_uses_estimator"):
                 if name not in vars(cls) and hasattr(cls, name):
                     setattr(cls, name, True)
+            if "free_after_fit" not in vars(cls):
+                cls.free_after_fit = ()
 
     @classmethod
     def version_of(cls, protocol: str) -> str:

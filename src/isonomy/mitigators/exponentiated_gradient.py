@@ -120,7 +120,7 @@ class ExponentiatedGradient(Reduction):
             fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
             costs = fairlearn.ErrorRate(costs=dict(costs))
         names = ("eps", "max_iter", "nu", "eta0", "run_linprog_step")
-        game = self._start("ExponentiatedGradient", X, names, objective=costs)
+        game = self._start("ExponentiatedGradient", X, y, names, objective=costs)
         self._reduce(game, y, s, w)
         weights = game.weights_.sort_index().to_numpy(dtype=np.float64)
         used = np.flatnonzero(weights)

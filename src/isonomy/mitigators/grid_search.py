@@ -85,7 +85,7 @@ class GridSearch(Reduction):
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the models of the grid and choose one."""
-        search = self._start("GridSearch", X, ("constraint_weight", "grid_size", "grid_limit"))
+        search = self._start("GridSearch", X, y, ("constraint_weight", "grid_size", "grid_limit"))
         self._reduce(search, y, s, w)
         self.best_ = int(search.best_idx_)
         self.errors_ = np.array(search.objectives_, dtype=np.float64)

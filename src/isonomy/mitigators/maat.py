@@ -122,6 +122,7 @@ class Maat(BaseMitigator):
     aims: ClassVar = {"demographic_parity": {}}
     strength_values: ClassVar = {"weight": (0.5, 0.25, 0.0)}
     cheap_to_tune = True
+    free_after_fit = ("weight",)
     randomized = True
     multi_group = True
 
@@ -140,9 +141,13 @@ class Maat(BaseMitigator):
             rows = self._even_sample(y, codes, names, w, rng)
             self.samples_.append(rows)
             self.estimators_.append(self.fit_rows(model, X, y, w, rows))
+
+    @property
+    def weights_(self) -> Floats:
+        """The weights of the models, which follow ``weight`` without another fit."""
         fairness = len(self.samples_)
         first = 1 / (1 + fairness) if self.weight is None else self.weight
-        self.weights_ = np.array([first, *[(1 - first) / fairness] * fairness])
+        return np.array([first, *[(1 - first) / fairness] * fairness])
 
     def _attributes(self, s: Vector) -> list[tuple[Vector, list[Any]]]:
         """Return each attribute's own groups: their numbers by row, and their names."""

@@ -28,7 +28,7 @@ def corrected_calibration_error(
     rows: ArrayLike,
     mass: ArrayLike | None = None,
     *,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
 ) -> Estimate:
     """Return the calibration error of bins less what chance adds to it, with an interval.
 
@@ -45,8 +45,8 @@ def corrected_calibration_error(
         Share of favorable labels, mean score and (effective) rows of each bin.
     mass : array-like of shape (..., bins), optional
         Weight of each bin; its rows unless said.
-    confidence : float
-        How often the interval holds the calibration error of these bins.
+    confidence : float or None
+        How often the interval holds the calibration error of these bins; None for no interval.
 
     Examples
     --------
@@ -59,7 +59,8 @@ def corrected_calibration_error(
     Kumar, Liang, Ma 2019, Verified Uncertainty Calibration; Bröcker 2012, Estimating Reliability
     and Resolution of Probability Forecasts through Decomposition of the Empirical Score.
     """
-    check_share("confidence", confidence)
+    if confidence is not None:
+        check_share("confidence", confidence)
     observed, expected, n = (np.asarray(x, dtype=np.float64) for x in (share, score, rows))
     weights = np.where(n > 0, n if mass is None else np.asarray(mass, dtype=np.float64), 0.0)
     with np.errstate(invalid="ignore"):
@@ -89,8 +90,11 @@ def corrected_calibration_error(
         p = shares(np.where(always, 0.0, high), lean)
         return (weights * np.abs(p - expected)).sum(axis=-1), p
 
-    tail = (1 - confidence) / 2
     value, likely = error(seen, lambda mean, _: mean >= plain)
+    if confidence is None:
+        value = np.where(np.isnan(plain), np.nan, value)
+        return Estimate(value, *np.full((2, *plain.shape), np.nan))
+    tail = (1 - confidence) / 2
     high, _ = error(noise, lambda mean, variance: _below(plain, mean, variance) <= tail)
     chance = [_quantile(1 - tail, *total(p, p)) for p in (expected, likely)]
     low = np.maximum(plain - np.maximum(*chance), 0.0)

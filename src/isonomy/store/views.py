@@ -62,14 +62,19 @@ def load_docs(
     table: str,
     docs: list[dict[str, Any]],
     metrics: Sequence[str],
+    *,
+    done: int = 0,
 ) -> None:
-    """Make a table of records; its types are stated, never guessed."""
+    """Make a table of records; its types are stated, never guessed.
+
+    The table already holds the first ``done`` of them where that is not 0.
+    """
     kinds: dict[str, Any] = {
         name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in FIELDS.items()
     }
     kinds |= dict.fromkeys(metrics, "DOUBLE")
     select = "select unnest(from_json(?::json, ?), max_depth := 2)"
-    for start in range(0, max(len(docs), 1), _CHUNK):  # parsed JSON takes 100 times its text
+    for start in range(done, max(len(docs), 1), _CHUNK):  # parsed JSON takes 100 times its text
         verb = f"insert into {table}" if start else f"create or replace table {table} as"
         some = json.dumps(docs[start : start + _CHUNK], allow_nan=False)
         connection.execute(f"{verb} {select}", [some, json.dumps([kinds])])
@@ -106,9 +111,12 @@ class Views:
         state = ([(p, p.stat().st_mtime_ns, p.stat().st_size) for p in shards], len(docs))
         if state == self._state:
             return
-        run, self._state = self.connection.execute, None
-        self.metrics = metric_columns(docs, shard_metrics(self.connection, shards))
-        load_docs(self.connection, "tail", docs, self.metrics)
+        run, before, self._state = self.connection.execute, self._state, None
+        metrics = metric_columns(docs, shard_metrics(self.connection, shards))
+        # logs only grow, so as long as none became a shard the table lacks the last records
+        grown = before is not None and before[0] == state[0] and metrics == self.metrics
+        self.metrics = metrics
+        load_docs(self.connection, "tail", docs, metrics, done=before[1] if grown else 0)
         source = "select * from tail"
         if shards:
             source = f"select * from {sql_files(shards)} union all by name {source}"

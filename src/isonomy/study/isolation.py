@@ -129,7 +129,7 @@ class Guard:
         """Run the trial."""
         if not (self.isolate or self.seconds or self.memory) and _here.acquire(blocking=False):
             try:
-                return _one_thread(self.work, trial)
+                return list(self.work(trial))
             except Exception as error:
                 return Failure("failed", describe(error), traceback.format_exc())
             finally:
@@ -337,14 +337,6 @@ def _read(pipe: Any, inbox: "queue.Queue[Any]") -> None:
 # ---- the process of a sandbox -------------------------------------------------------------------
 
 
-def _one_thread(work: Work, item: Any) -> list[Any]:
-    """Run a trial with BLAS on one thread: equal results everywhere, and no crowd of threads."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
-        return list(work(item))
-
-
 def _watch_parent(parent: int) -> None:
     """End this process when its parent has ended: nobody would take the results."""
 
@@ -377,7 +369,7 @@ def _serve() -> None:
         while True:
             data = pickle.load(questions)
             try:
-                answer = pickle.dumps(("done", _one_thread(work, pickle.loads(data))))
+                answer = pickle.dumps(("done", list(work(pickle.loads(data)))))
             except Exception as error:
                 answer = pickle.dumps(("raised", describe(error), traceback.format_exc()))
             answers.write(answer)

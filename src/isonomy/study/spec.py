@@ -222,6 +222,9 @@ class Study:
     tails : bool
         Whether to measure the tails of counterfactual discrimination as well
         (:mod:`isonomy.study.tails`); every method is then fitted by itself.
+    counts_only : bool
+        Whether records hold their joint counts and no metrics, which saves time where nobody reads
+        them; those of counts can be added later (:meth:`isonomy.store.Store.score`).
     title : str
         A line for people.
 
@@ -249,6 +252,7 @@ class Study:
     workbench: str = "default"
     sources: tuple[Source, ...] = ()
     tails: bool = False
+    counts_only: bool = False
     title: str = ""
 
     def __post_init__(self) -> None:
@@ -405,6 +409,7 @@ class Study:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["tasks"] = [str(t) for t in self.tasks]
         plain["models_of"] = dict(self.models_of) or None
+        plain["counts_only"] = self.counts_only or None
         plain["workbench"] = "" if self.workbench == "default" else self.workbench
         tables = {
             "source": [_table(s) for s in plain.pop("sources")],

@@ -2,14 +2,16 @@
 
 import os
 import platform
+import sys
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from isonomy.errors import IsonomyWarning, NotApplicable
 from isonomy.models import FitMeter, metered_fits
@@ -32,6 +34,12 @@ from isonomy.study.workbench import Outputs, Workbench
 
 MOST_NEIGHBOURS = 30_000
 """The most test rows whose neighbours are searched, for consistency: the work grows as the square."""
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(modules: int) -> ThreadpoolController:
+    """Return the libraries with thread pools: looked for again where modules were imported."""
+    return ThreadpoolController()
 
 
 def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -> list[Record]:
@@ -69,7 +77,11 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
     """
     blank = blank_records(study, trial)
     wanted = {key: record for key, record in blank.items() if only is None or key in only}
-    with threadpool_limits(1), warnings.catch_warnings(), metered_fits() as meter:
+    with (
+        _thread_pools(len(sys.modules)).limit(limits=1),
+        warnings.catch_warnings(),
+        metered_fits() as meter,
+    ):
         # the studies' learners stop unconverged by design; what methods warn of is in their records
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IsonomyWarning)
@@ -230,6 +242,8 @@ class _Run:
     def measured(self, done: list[_Result]) -> list[Record]:
         """Compute all metrics of all records; the cost is divided evenly."""
         open_ = [result for result in done if result.outputs is not None]
+        if self.study.counts_only:
+            open_ = []
         joint = [r.record.counts for r in open_ if r.record.counts is not None]
         of_counts = measure_counts(joint, self.trial.attributes)
         for result, metrics in zip(open_, of_counts, strict=True):

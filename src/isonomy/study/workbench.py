@@ -130,6 +130,7 @@ class Workbench:
 
     def __init__(self, study: Study, trial: Trial, preparation: str, splitter: str) -> None:
         self.study, self.trial = study, trial
+        self.is_inner = False  # there settings are compared: nobody reads warnings and scores
         self.preparation, self.splitter = preparation, splitter
         self.seed = study.seed + trial.repeat
         self.attributes = trial.task.names
@@ -165,6 +166,7 @@ class Workbench:
         The test rows are not in it.
         """
         inner = copy(self)
+        inner.is_inner = True
         rows = self.ready.train
         inner._take(
             replace(self.ready, train=rows.at(train), test=rows.at(held_out), validation=None)
@@ -316,6 +318,12 @@ class Workbench:
     def _with_model(self, method: Method, model: str | None) -> Outputs:
         """Fit and predict, sharing what the method declares not to depend on the learner."""
         mitigator = self.make(method, model)
+        free = {k: v for k, v in method.options if k in mitigator.free_after_fit}
+        if free and self.is_inner:
+            options = tuple((k, v) for k, v in method.options if k not in free)
+            same = replace(method, options=options)
+            fitted = self.once(("fitted", same, model), lambda: self._learn(self.make(same, model)))
+            return self._ask(copy(fitted).set_params(**free))
         if model is None:
             return self.fit_alone(mitigator)
         if isinstance(mitigator, PreProcessor) and not mitigator.transform_uses_estimator:
@@ -330,14 +338,20 @@ class Workbench:
 
     def fit_alone(self, mitigator: Any) -> Outputs:
         """Fit and predict, sharing nothing."""
-        X, X_test = self.tables(mitigator)
+        return self._ask(self._learn(mitigator))
+
+    def _learn(self, mitigator: Any) -> Any:
+        X, _ = self.tables(mitigator)
         # a method that is its own model is a learner, and its fit a learner's
         with metered_fit() if not mitigator.uses_estimator else nullcontext():
-            mitigator.fit(X, self.y, sensitive_features=self.s, sample_weight=self.w)
+            return mitigator.fit(X, self.y, sensitive_features=self.s, sample_weight=self.w)
+
+    def _ask(self, mitigator: Any) -> Outputs:
+        _, X_test = self.tables(mitigator)
         s_test = self.s_test if mitigator.needs_sensitive_at_predict else None
         labels = mitigator.predict(X_test, sensitive_features=s_test)
         scores = None
-        if hasattr(mitigator, "predict_proba"):
+        if not self.is_inner and hasattr(mitigator, "predict_proba"):
             scores = mitigator.predict_proba(X_test, sensitive_features=s_test)[:, 1]
         return Outputs((labels == 1).astype(np.intp), scores)
 

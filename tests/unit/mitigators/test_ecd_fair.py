@@ -217,3 +217,35 @@ def test_what_it_cannot_do_is_said(rows: Any) -> None:
     ):
         with pytest.raises(InputError):
             search(**wrong).fit(X, y, sensitive_features=s)
+
+
+def test_equal_settings_are_fitted_once(rows: Any) -> None:
+    X, y, s = rows
+    options: dict[str, Any] = {
+        "space": {"tilt": Choice([0.1, 0.2])},
+        "strategy": "mutation",
+        "budget": 12,
+        "sensitive_columns": [0],
+        "metric": "acd",
+        "slack": 1.0,
+        "random_state": 1,
+    }
+    Tilted.fits = 0
+    once = EcdFair(Tilted(), **options).fit(X, y, sensitive_features=s)
+    fits = Tilted.fits
+    assert len(once.trials_) > fits == 3  # the learner as it was passed, and both settings
+    Tilted.fits = 0
+    every = EcdFair(Tilted(), **options, protocol="as_published").fit(X, y, sensitive_features=s)
+    assert Tilted.fits == len(every.trials_)
+    for trials in (once.trials_, every.trials_):
+        expected = {0.1: 0.2, 0.2: 0.4}
+        values = trials["tilt"].map(expected).fillna(0.4)
+        np.testing.assert_allclose(trials["value"], values)
+    assert once.best_ == every.best_ == {"tilt": 0.1}
+
+
+def test_a_penalty_of_none_has_no_strength() -> None:
+    tuned = family_of(make_model("lr"))
+    weak, strong = ({"penalty": "none", "C": c, "fit_intercept": True} for c in (0.1, 10.0))
+    assert tuned.settings(weak) == tuned.settings(strong)
+    assert tuned.settings(weak) != tuned.settings(weak | {"penalty": "l2"})

@@ -4,15 +4,19 @@ import sys
 
 import fairlearn.reductions as fr
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from isonomy.errors import InputError, MissingExtra, NotApplicable, UnknownName
 from isonomy.mitigators import ExponentiatedGradient
-from isonomy.mitigators._reductions import CONSTRAINTS, make_constraint
+from isonomy.mitigators._reductions import CONSTRAINTS, Shared, lean, make_constraint
+from isonomy.models import metered_fits
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:fairlearn")
 
@@ -177,3 +181,79 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fairlearn.reductions", None)
     with pytest.raises(MissingExtra, match=r"isonomy\[fairlearn\]"):
         fit()
+
+
+class Counted(StandardScaler):
+    """A scaler that counts its fits."""
+
+    fits = 0
+
+    def fit(self, X, y=None, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("protocol", ["corrected", "as_published"])
+@pytest.mark.parametrize("first", [Counted(), SelectKBest(k=2)], ids=["scale", "select"])
+def test_what_fits_share_changes_no_number(first, protocol: str) -> None:
+    X, y, s = case(3)
+    pipe = make_pipeline(first, LogisticRegression())
+    theirs = fr.ExponentiatedGradient(pipe_of(first), fr.DemographicParity(), max_iter=8)
+    theirs.fit(X, y, sensitive_features=s)
+    Counted.fits = 0
+    ours = ExponentiatedGradient(pipe, max_iter=8, protocol=protocol)
+    ours.fit(X, y, sensitive_features=s)
+    assert ours.gap_ == pytest.approx(theirs.best_gap_, abs=1e-12)
+    np.testing.assert_allclose(ours.mixture(X), theirs._pmf_predict(X)[:, 1], rtol=0, atol=1e-12)
+    if isinstance(first, Counted):  # as published nothing is shared; a selection follows the labels
+        # once for all, and once more to see that labels make no difference
+        assert (Counted.fits == 2) == (protocol == "corrected")
+
+
+def pipe_of(first):
+    """The same pipeline, handing fairlearn's weights to its learner."""
+
+    class Weighted(Pipeline):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, y, logisticregression__sample_weight=sample_weight)
+
+    return Weighted(make_pipeline(clone(first), LogisticRegression()).steps)
+
+
+def test_equal_rounds_in_a_row_are_one_fit() -> None:
+    X, y, _ = case()
+    with metered_fits() as meter:
+        fits = Shared(make_pipeline(StandardScaler(), LogisticRegression()), X, y)
+        once, again = fits.fit(y, np.ones(len(y))), fits.fit(y.copy(), np.ones(len(y)))
+        other = fits.fit(y, 1.0 + y)
+    assert meter.fits == 2
+    assert once[0] is again[0]
+    cold = make_pipeline(StandardScaler(), LogisticRegression())
+    cold.fit(X, y, logisticregression__sample_weight=1.0 + y)
+    np.testing.assert_array_equal(other[0].predict_proba(X), cold.predict_proba(X))
+    np.testing.assert_array_equal(other[1], cold.predict(X))
+
+
+@pytest.mark.parametrize("kind", [fr.DemographicParity, fr.EqualizedOdds, fr.ErrorRateParity])
+def test_a_lean_constraint_gives_fairlearns_numbers(kind) -> None:
+    X, y, s = case(3)
+    plain, quick = kind(difference_bound=0.02), lean(kind)(difference_bound=0.02)
+    for moment in (plain, quick):
+        moment.load_data(X, pd.Series(y), sensitive_features=pd.Series(s))
+    rng = np.random.default_rng(0)
+    prices = pd.Series(rng.uniform(0, 5, len(plain.index)), plain.index)
+    pd.testing.assert_series_equal(quick.bound(), plain.bound())
+    for given in (prices, prices.sample(frac=1, random_state=0)):  # whatever their order
+        pd.testing.assert_series_equal(
+            quick.signed_weights(given), plain.signed_weights(given), check_names=False
+        )
+    for given in (prices, prices, prices + 1):  # asked again, and asked something else
+        pd.testing.assert_series_equal(quick.project_lambda(given), plain.project_lambda(given))
+    labels = rng.integers(0, 2, len(y))
+    pd.testing.assert_series_equal(
+        quick.gamma(lambda X: labels), plain.gamma(lambda X: labels), check_names=False
+    )
+    errors = [m.default_objective() for m in (plain, quick)]
+    for error in errors:
+        error.load_data(X, pd.Series(y), sensitive_features=pd.Series(s))
+    pd.testing.assert_series_equal(*(error.gamma(lambda X: labels) for error in errors))

@@ -160,3 +160,19 @@ def test_sex_and_race_on_adult() -> None:
     for at in (0, 1):
         gap = [abs(p[test[:, at] == 0].mean() - p[test[:, at] == 1].mean()) for p in (alone, mine)]
         assert gap[1] < gap[0]
+
+
+def test_another_weight_needs_no_other_fit() -> None:
+    X, y, s = case()
+    for weight in (None, 0.0, 0.25, 1.0):
+        fitted = Maat(weight=weight).fit(X, y, sensitive_features=s)
+        free = Maat().fit(X, y, sensitive_features=s).set_params(weight=weight)
+        np.testing.assert_array_equal(free.predict_proba(X), fitted.predict_proba(X))
+        np.testing.assert_array_equal(free.weights_, fitted.weights_)
+
+    class Own(Maat):
+        def _fit(self, X, y, s, w):
+            super()._fit(X, y, s, w)
+
+    assert Maat.free_after_fit == ("weight",)
+    assert Own.free_after_fit == ()  # new code may read it in the fit

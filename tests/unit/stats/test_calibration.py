@@ -91,3 +91,12 @@ def test_samples_in_a_batch_and_empty_bins() -> None:
     np.testing.assert_allclose(found, np.array(alone).T, atol=1e-12)
     assert (found[1] <= found[0] + 1e-12).all()
     assert (found[0] <= found[2] + 1e-12).all()
+
+
+def test_without_an_interval_the_value_is_the_same() -> None:
+    share, score = np.array([[0.1, 0.6, 0.8], [0.4, 0.5, 0.9]]), np.array([0.2, 0.5, 0.7])
+    given = share, score, np.full(3, 200.0)
+    whole, alone = corrected_calibration_error(*given), corrected_calibration_error(*given, confidence=None)  # fmt: skip
+    np.testing.assert_array_equal(alone.value, whole.value)
+    assert (alone.value > 0).all()
+    assert np.isnan([alone.low, alone.high]).all()

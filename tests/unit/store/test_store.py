@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,11 @@ from isonomy.errors import InputError
 from isonomy.metrics import get_metric
 from isonomy.metrics.joint import JointCounts
 from isonomy.search.cache import Cache
-from isonomy.store import Record, records_frame
+from isonomy.store import Record, records_frame, views
 from isonomy.store.log import batch_line, list_parts, log_name, put_in_force, read_batches
 from isonomy.store.record import check_frame
 from isonomy.store.store import Store, Writer
+from isonomy.store.views import load_docs
 from isonomy.testing import check_store
 from tests.unit.study.engines import same_frame
 
@@ -692,3 +694,38 @@ def test_a_store_from_before_a_field_was_added_opens_and_grows(
         writer.compact(everything=True)
     after = [*Store.open(store.path).records("repeat = 2")]
     assert {r.warnings for r in after} == {"One thing.\nAnother."}
+
+
+@pytest.mark.parametrize("segment", [1, 4000, 2**24], ids=["shards", "both", "log"])
+def test_a_store_that_is_read_while_it_grows_shows_what_a_new_reader_sees(
+    tmp_path: Path, segment: int
+) -> None:
+    store = Store.create(tmp_path / "s", "demo")
+    given: list[Record] = []
+    with store.writer(segment=segment) as writer:
+        for repeat in range(5):
+            more = trial(repeat)
+            if repeat == 3:  # another metric is another column
+                more = [replace(r, metrics={**r.metrics, "mcc": 0.5}) for r in more]
+            writer.append(more)
+            given += more
+            same_records(list(store.records()), given)
+            same_frame(store.frame(), Store.open(store.path).frame())
+
+
+def test_what_a_store_has_gained_is_loaded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[int] = []
+
+    def watched(connection, table, docs, metrics, *, done=0):
+        loaded.append(len(docs) - done)
+        load_docs(connection, table, docs, metrics, done=done)
+
+    monkeypatch.setattr(views, "load_docs", watched)
+    store = Store.create(tmp_path / "s", "demo")
+    with store.writer() as writer:
+        for repeat in range(4):
+            writer.append(trial(repeat))
+            assert len(store) == 2 * (repeat + 1)
+    assert loaded == [2, 2, 2, 2]

@@ -23,7 +23,7 @@ from isonomy.mitigators import (
     Reweighing,
 )
 from isonomy.models import FitMeter, fit_model, make_model, metered_fits
-from isonomy.store import Record
+from isonomy.store import Record, Store
 from isonomy.store.record import TIME
 from isonomy.study import Method, Source, Study, Trial, keys, measure, run_trial
 from isonomy.study.workbench import Workbench
@@ -564,3 +564,23 @@ def test_a_baseline_may_weigh_its_gaps_alone(jobs: Source) -> None:
     assert weight is not None
     rate = [np.average(labels[s == g], weights=weight[s == g]) for g in (0, 1)]
     assert weighed["statistical_parity_difference"] == pytest.approx(rate[0] - rate[1])
+
+
+def test_counts_alone_are_the_same_counts_under_the_same_keys(jobs: Source, tmp_path: Path) -> None:
+    whole = study(jobs, ["unmitigated", "reweighing"])
+    bare = whole.with_(counts_only=True)
+    assert Study.from_toml(bare.toml()) == bare
+    assert "counts_only" not in whole.toml()
+    trial = Trial("jobs", "sex", 0)
+    assert keys(bare, trial) == keys(whole, trial)
+    full, counted = run_trial(whole, trial), run_trial(bare, trial)
+    for one, other in zip(full, counted, strict=True):
+        assert one.metrics
+        assert not other.metrics
+        np.testing.assert_array_equal(one.counts.n, other.counts.n)
+    store = Store.create(tmp_path / "store", "s")
+    with store.writer() as writer:
+        writer.append(counted)
+    assert store.score(["accuracy"]) == 2
+    found = {r.mitigator: r.metrics["accuracy"] for r in store.records()}
+    assert found == {r.mitigator: r.metrics["accuracy"] for r in full}

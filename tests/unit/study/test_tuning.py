@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from isonomy.errors import InputError
+from isonomy.models import metered_fits
 from isonomy.study import Method, Study, Trial, keys, run_trial
 from isonomy.study.tuning import InnerRows, inner_splits, settled
 from isonomy.study.workbench import Workbench
@@ -104,3 +105,18 @@ def test_what_cannot_be_tuned_is_refused() -> None:
         study(TUNED, protocol="as_published")
     with pytest.raises(InputError, match="parameter of prejudice_remover"):
         replace(TUNED, tune=(("strength", (1, 2)),))
+
+
+def test_weights_that_no_fit_reads_are_tried_on_one_fit_of_each_fold() -> None:
+    weights = (0.5, 0.25, 0.0)
+    maat = Method("maat", "maat", tune=(("weight", weights),), goals=GOALS)
+    inner = InnerRows(workbench(), maat, "lr")
+    with metered_fits() as meter:
+        found = [inner.joint({"weight": weight}) for weight in weights]
+    assert meter.fits == 2 * len(inner.splits)  # a performance and a fairness model
+    for weight, joint in zip(weights, found, strict=True):
+        alone = [
+            bench.fit_alone(bench.make(maat.with_options({"weight": weight}), "lr")).labels
+            for bench in inner._workbenches
+        ]
+        np.testing.assert_array_equal(joint.n, inner._add_up(alone).n)
