@@ -1,9 +1,10 @@
-"""A paper's tables, made from any runs, as one page."""
+"""A paper's tables and figures, made from any runs, as one page."""
 
 from collections.abc import Sequence
 
 from isonomy.papers import PaperTable
 from isonomy.papers.table import label_of
+from isonomy.report.figures import figure_svg
 from isonomy.report.html import environment
 
 
@@ -30,6 +31,6 @@ def tables_page(
     for table in tables:
         text = table.shown(digits)
         rows = [(label_of(row), [str(c) for c in cells]) for row, *cells in text.itertuples()]
-        shown.append((table, [label_of(c) for c in text.columns], rows))
+        shown.append((table, [label_of(c) for c in text.columns], rows, figure_svg(table)))
     page = environment().get_template("tables.html")
     return str(page.render(title=title, tables=shown, notes=notes))

@@ -28,6 +28,12 @@ FIGURES = {
     "fig10": Recipe(fig10, "best against second best mitigation", BOTH),
 }
 
+
+def _order(item: tuple[str, Recipe]) -> tuple[bool, int]:
+    """Return a key: tables first, then figures, each by number."""
+    return item[0].startswith("fig"), int(item[0].strip("tablefig"))
+
+
 PAPER = PAPERS.add(
     "biswas_2020",
     Paper(
@@ -35,7 +41,8 @@ PAPER = PAPERS.add(
         "Biswas and Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platform Exhibit "
         "Bias? An Empirical Study on Model Fairness, ESEC/FSE",
         Path(__file__).parent,
-        TABLES | FIGURES | {"findings": Recipe(findings, "the paper's twelve findings", BOTH)},
+        dict(sorted((TABLES | FIGURES).items(), key=_order))
+        | {"findings": Recipe(findings, "the paper's twelve findings", BOTH)},
         parts_of,
         read=read_biswas,
         archive=ARCHIVE,

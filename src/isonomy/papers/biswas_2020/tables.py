@@ -117,6 +117,9 @@ def means(
 
 
 def _laid(table: pd.DataFrame) -> pd.DataFrame:
+    """Lay the nine numbers out by (model, mitigator), the models in the paper's order."""
+    order = {model: k for k, model in enumerate(printed_table2().index)}
+    table = table.sort_values("model", key=lambda m: m.astype(str).map(order), kind="stable")
     index = pd.MultiIndex.from_frame(table[["model", "mitigator"]].astype(str))
     return table[[*METRICS.values()]].astype(float).set_axis([*METRICS], axis=1).set_axis(index)
 
@@ -153,6 +156,17 @@ def ranks(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(np.argsort(order, axis=1) + 1.0, total.index, total.columns)
 
 
+def printed_table2() -> pd.DataFrame:
+    """Return Table 2 as it stands in print: ``before``, ``after`` and ``ranks`` of forty models."""
+    return read_printed(__file__, "table2", header=2)
+
+
+def printed_numbers(side: str, models: "pd.Index[Any]") -> pd.DataFrame:
+    """Return the nine numbers in print of some models, ``before`` or ``after`` mitigation, as text."""
+    columns = [(side, metric) for metric in METRICS]
+    return printed_table2()[columns].set_axis([*METRICS], axis=1).reindex(models)
+
+
 def _ranked(row: pd.Series, place: pd.Series) -> str:
     """Write the letters by rank, with a stroke after the last that lowers the total bias."""
     order = row[place.sort_values().index]
@@ -175,14 +189,14 @@ def table2(frame: pd.DataFrame) -> PaperTable:
             index=total.index,
         ),
     }
-    theirs = read_printed(__file__, "table2", header=2).reindex(total.index)
+    theirs = printed_table2().reindex(total.index)
     if tied := _tied(total):
         notes.append(
             f"Equal totals after rounding: {', '.join(tied)}. Single runs decide where they are "
             "held, else the order R D A P E C O."
         )
     title = "Models before and after their best mitigation, methods ranked by total bias"
-    return _finished("table2", title, pd.concat(parts, axis=1), notes, theirs, without_zero, frame)
+    return finished("table2", title, pd.concat(parts, axis=1), notes, theirs, without_zero, frame)
 
 
 def table3(frame: pd.DataFrame, *, most: int = 10) -> PaperTable:
@@ -202,7 +216,7 @@ def table3(frame: pd.DataFrame, *, most: int = 10) -> PaperTable:
         )
     title = f"Mean rank of each method on the {most} least and most biased models, and on all"
     theirs = read_printed(__file__, "table3")
-    return _finished("table3", title, data, notes, theirs, _two, frame, len(total))
+    return finished("table3", title, data, notes, theirs, _two, frame, len(total))
 
 
 def fig4(frame: pd.DataFrame) -> PaperTable:
@@ -213,7 +227,8 @@ def fig4(frame: pd.DataFrame) -> PaperTable:
     data = before[["Acc", "F1"]].assign(**{"Total bias": total})
     theirs = read_printed(__file__, "fig4")
     title = "Accuracy, F1 and total bias of the models before mitigation"
-    return _finished("fig4", title, data, notes, theirs.reindex(total.index), three_decimals, frame)
+    table = finished("fig4", title, data, notes, theirs.reindex(total.index), three_decimals, frame)
+    return replace(table, drawing="bars")
 
 
 three_decimals = decimals(3, undefined="undefined")
@@ -247,7 +262,7 @@ def _tied(total: pd.DataFrame) -> list[str]:
     return [str(m) for m, row in total[[*METHODS]].iterrows() if row.duplicated().any()]
 
 
-def _finished(
+def finished(
     name: str,
     title: str,
     data: pd.DataFrame,
