@@ -94,6 +94,23 @@ def test_trees_stop_on_the_rows_in_view_and_are_counted() -> None:
     assert held.fit(X, y, np.ones(300)).n_trees_ < 60
 
 
+def test_xgboost_cuts_halfway_as_it_did_in_2020() -> None:
+    # BM1's test rows are standardised by means of their own, a little off the training rows'
+    X, y = np.repeat([[-1.0], [1.0]], 50, axis=0), np.repeat([0, 1], 50)
+    model = Boosted("xgboost", {"n_estimators": 5}).fit(X, y)
+    assert model.predict([[-0.9], [-0.1], [0.1], [0.9]]).tolist() == [0, 0, 1, 1]
+
+
+def test_lightgbm_stops_by_the_area_alone() -> None:
+    X, y = rows(400)
+    model = Boosted("lightgbm", {"n_estimators": 20}, stop=5)
+    model.fit(X[:200], y[:200], watched=(X[200:], y[200:]))
+    (watched,) = model.model_.evals_result_.values()
+    assert [*watched] == ["auc"]  # and not the log loss beside it
+    best = int(np.argmax(watched["auc"])) + 1
+    assert model.n_trees_ == best
+
+
 def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
