@@ -146,6 +146,9 @@ def _show_comparison(screen: "Console", result: "Comparison") -> None:
         print_table(title, result.agreement()[[*_SHOWN]], "method")
     if len(result.tables):
         print_table("Cells of the tables", result.table_agreement(), "table")
+    for table in result.beside:
+        show_table(screen, table)
+        screen.print()
     if result.findings is not None:
         show_table(screen, result.findings)
     for note in result.notes:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from isonomy.papers.biswas_2020 import prepare, workbench  # noqa: F401 - register themselves
+from isonomy.papers.biswas_2020.deviations import agreement
 from isonomy.papers.biswas_2020.figures import fig3, fig5, fig6, fig8, fig9, fig10
 from isonomy.papers.biswas_2020.findings import findings
 from isonomy.papers.biswas_2020.reader import ARCHIVE, read_biswas
@@ -47,6 +48,7 @@ PAPER = PAPERS.add(
         read=read_biswas,
         archive=ARCHIVE,
         more=second_attributes,
+        beside=agreement,
         words=("kaggle40",),
     ),
     aliases=("biswas",),

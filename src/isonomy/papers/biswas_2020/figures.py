@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy.errors import InputError
+from isonomy.papers.biswas_2020.deviations import SPREAD
 from isonomy.papers.biswas_2020.tables import (
     BEFORE,
     BIAS,
@@ -28,11 +29,6 @@ from isonomy.papers.biswas_2020.tables import (
     without_zero,
 )
 from isonomy.papers.table import PaperTable, decimals
-
-PRINTED_SPREAD = dict(
-    zip(METRICS, (0.01, 0.01, 0.12, 0.03, 0.04, 0.04, 0.03, 0.01, 0.01), strict=True)
-)
-"""The mean standard deviation over runs of each number, as the paper's text has them (finding 6)."""
 
 
 def fig3(frame: pd.DataFrame) -> PaperTable:
@@ -81,7 +77,7 @@ def fig6(frame: pd.DataFrame) -> PaperTable:
     if spread.isna().all(axis=None):
         raise InputError("a standard deviation needs two runs of a model or more.")
     average = ", ".join(
-        f"{metric} {value:.2f} ({PRINTED_SPREAD[str(metric)]:.2f})"
+        f"{metric} {value:.2f} ({SPREAD[str(metric)]:.2f})"
         for metric, value in spread.mean().items()
     )
     return PaperTable(
