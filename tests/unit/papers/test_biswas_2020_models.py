@@ -117,6 +117,15 @@ def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "xgboost", None)
     with pytest.raises(ImportError, match=r'pip install "isonomy\[boost\]"'):
         Boosted().fit(*rows())
+    # in a study the model is skipped with what to do, and the others go on
+    study = load_study("biswas_2020").with_(
+        models=("GC3", "GC8"), tasks=["german/sex"], methods=["unmitigated", "reweighing"]
+    )
+    records = run_trial(study, plan(study)[0])
+    assert {r.status for r in records if r.model == "GC8"} == {"ok"}
+    (reason,) = {r.reason for r in records if r.model == "GC3"}
+    assert {r.status for r in records if r.model == "GC3"} == {"skipped"}
+    assert reason.startswith("Model GC3 needs xgboost, which is not installed; run: pip install")
 
 
 def test_smote_brings_classes_to_balance_between_neighbours() -> None:

@@ -28,7 +28,8 @@ from sklearn.preprocessing import StandardScaler
 
 from isonomy._arrays import Floats
 from isonomy._names import base_name, parse_name
-from isonomy.errors import DataUnavailable, NotApplicable
+from isonomy._validate import optional
+from isonomy.errors import DataUnavailable, MissingExtra, NotApplicable
 from isonomy.mitigators import Reweighing
 from isonomy.mitigators.disparate_impact_remover import repair_by_itself
 from isonomy.models import metered_fit
@@ -57,12 +58,14 @@ class KaggleWorkbench(Workbench):
     """One model's rows, scaled and fitted as its script did; see the module."""
 
     def __init__(self, study: Study, trial: Trial, preparation: str, splitter: str) -> None:
-        try:
-            super().__init__(study, trial, preparation, splitter)
-        except DataUnavailable as error:  # a file that only its user may fetch: no failure of a run
-            raise NotApplicable(str(error)) from None
         self.published = study.protocol == "as_published"
         self.kernel = kernel(parse_name(preparation)[1]["model"])
+        try:
+            if self.kernel.library is not None:
+                optional(self.kernel.library, extra="boost", purpose=f"Model {self.kernel.model}")
+            super().__init__(study, trial, preparation, splitter)
+        except (DataUnavailable, MissingExtra) as error:  # what only its user may fetch: no failure
+            raise NotApplicable(str(error)) from None
         self.X_base: Floats = self.X
         # ties go to the first class, which is good in German's coding
         self._codes = np.array([2, 1] if self.kernel.dataset == "german" else [0, 1])
