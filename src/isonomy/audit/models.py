@@ -123,7 +123,11 @@ def audit_models(
     if not answers:
         raise InputError(
             "At least one model must answer for these rows; none does: "
-            + ("; ".join(f"{n}: {why}" for n, why in absent.items()) or "none was given.")
+            + (
+                "; ".join(f"{n}: {why.rstrip('.')}" for n, why in absent.items())
+                or "none was given"
+            )
+            + "."
         )
     silent = [name for name, a in answers.items() if a.score is None]
     if silent:
