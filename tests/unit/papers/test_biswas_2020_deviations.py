@@ -82,5 +82,7 @@ def test_compare_shows_them_where_the_authors_splits_are_not_replayed() -> None:
     result = comparing.compare(ours, PUBLISHED, "biswas_2020")
     assert [table.name for table in result.beside] == ["deviations", "misses"]
     assert "| - | 100% |" in result.markdown()
+    assert result.findings is not None
+    assert result.findings.data["ours"].iloc[7:].eq("no mitigated runs").all()
     assert result.to_dict()["beside"][0]["cases"] == 9
     assert comparing.compare(ours, PUBLISHED, "biswas_2020", paired=False).beside == ()

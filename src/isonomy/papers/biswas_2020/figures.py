@@ -120,7 +120,7 @@ def _change(
 ) -> PaperTable:
     """Return what changes in accuracy, F1 and total bias from one rank (or none) to another."""
     laid, ranked, notes = _ranked_methods(frame)
-    total = totals(frame)
+    total = totals(frame).reindex(ranked.index)
 
     def at(rank: int | None) -> pd.DataFrame:
         letters = pd.Series("before", ranked.index) if rank is None else ranked[rank]

@@ -35,6 +35,7 @@ CORRECTED = "biswas_2020_corrected"
 _KEPT = 0.01  # a loss of less than a point keeps performance
 _NEAR = 0.1  # the paper's "very close" in total bias
 _UNTESTED = "these runs cannot tell"
+_FIRST_OF_METHODS = 8  # findings from here on are about methods
 
 Counted = tuple[str, bool | None]
 
@@ -50,7 +51,7 @@ class Evidence:
     def laid(self) -> pd.DataFrame:
         """The nine numbers by (model, mitigator); NaN where a method was not run."""
         laid = means(self.frame)[0]
-        models = laid.index.get_level_values("model").unique()
+        models = self.total.index
         every = pd.MultiIndex.from_product(
             [models, [BEFORE, *METHODS.values()]], names=laid.index.names
         )
@@ -66,6 +67,11 @@ class Evidence:
     def total(self) -> pd.DataFrame:
         """Total bias before and after each method."""
         return totals(self.frame)
+
+    @cached_property
+    def mitigated(self) -> pd.DataFrame:
+        """Total bias of the models that some method was run on."""
+        return self.total.loc[self.letters.index]
 
     @cached_property
     def letters(self) -> pd.DataFrame:
@@ -177,10 +183,10 @@ def _reweighed(e: Evidence) -> Counted:
 
 
 def _stages(e: Evidence, most: int = 10) -> Counted:
-    order = e.total["before"].sort_values(kind="stable").index
+    order = e.mitigated["before"].sort_values(kind="stable").index
     best = e.letters[0].isin(POST)
     least, top = best[order[:most]].sum(), best[order[-most:]].sum()
-    helped = (e.total[POST].min(axis=1) < e.total["before"]).mean()
+    helped = (e.mitigated[POST].min(axis=1) < e.mitigated["before"]).mean()
     said = (
         f"post-processing is best in {best.sum()} of {len(best)} models and lowers bias in "
         f"{helped:.0%}; best in {top} of the {most} most biased, in {least} of the {most} least"
@@ -215,10 +221,10 @@ def _costly(e: Evidence) -> Counted:
 
 
 def _traded(e: Evidence) -> Counted:
-    bias = e.total.to_numpy()
-    columns = [e.total.columns.get_indexer(pd.Index(e.letters[rank])) for rank in (0, 1)]
+    bias = e.mitigated.to_numpy()
+    columns = [e.mitigated.columns.get_indexer(pd.Index(e.letters[rank])) for rank in (0, 1)]
     rows = np.arange(len(bias))
-    gap = pd.Series(bias[rows, columns[1]] - bias[rows, columns[0]], e.total.index)
+    gap = pd.Series(bias[rows, columns[1]] - bias[rows, columns[0]], e.mitigated.index)
     lost = {str(m): e.lost(str(m), r[1], than=r[0]) for m, r in e.letters.iterrows()}
     equal = [model for model, (accuracy, f1) in lost.items() if accuracy <= 0 and f1 <= 0]
     near = [model for model in equal if gap[model] <= _NEAR]
@@ -301,7 +307,12 @@ def _counted(frame: pd.DataFrame | None, study: str) -> dict[str, Counted]:
     counted: dict[str, Counted] = {}
     for number, (count, models, _) in _RULES.items():
         missing = sorted({*models} - held)
-        counted[number] = (f"no runs of {', '.join(missing)}", None) if missing else count(evidence)
+        if missing:
+            counted[number] = (f"no runs of {', '.join(missing)}", None)
+        elif int(number) >= _FIRST_OF_METHODS and evidence.letters.empty:
+            counted[number] = ("no mitigated runs", None)
+        else:
+            counted[number] = count(evidence)
     return counted
 
 

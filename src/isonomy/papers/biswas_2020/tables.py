@@ -126,8 +126,11 @@ def _laid(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def totals(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the total bias of every model before mitigation and after each method."""
-    return _sums(means(frame)[0])
+    """Return the total bias of every model before mitigation and after each method.
+
+    A model that was not run without mitigation is left out: there is nothing to compare with.
+    """
+    return _sums(means(frame)[0]).dropna(subset="before")
 
 
 def _sums(laid: pd.DataFrame) -> pd.DataFrame:
@@ -143,10 +146,10 @@ def _sums(laid: pd.DataFrame) -> pd.DataFrame:
 def ranks(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rank of each method by total bias, 1 for the least.
 
-    Totals that are equal at the three decimals of the ten-run means are ranked by the single runs
+    A model without any mitigated run has none. Totals that are equal at the three decimals of the ten-run means are ranked by the single runs
     that were shipped, where the frame holds them, which have eight; then in the order R D A P E C O.
     """
-    total = totals(frame)[[*METHODS]]
+    total = totals(frame)[[*METHODS]].dropna(how="all")
     finer = total * 0.0
     shipped = frame[frame["study"].astype(str).str.endswith(":published")]
     tied = shipped[shipped["model"].astype(str).isin(_tied(total))]
@@ -154,7 +157,8 @@ def ranks(frame: pd.DataFrame) -> pd.DataFrame:
         single = _sums(means(tied, digits=8)[0])[[*METHODS]]
         finer.update(single)
     order = [np.lexsort((b, a)) for a, b in zip(total.to_numpy(), finer.to_numpy(), strict=True)]
-    return pd.DataFrame(np.argsort(order, axis=1) + 1.0, total.index, total.columns)
+    place = np.argsort(np.reshape(order, total.shape), axis=1) + 1.0
+    return pd.DataFrame(place, total.index, total.columns)
 
 
 def printed_table2() -> pd.DataFrame:
@@ -178,8 +182,8 @@ def _ranked(row: pd.Series, place: pd.Series) -> str:
 def table2(frame: pd.DataFrame) -> PaperTable:
     """Return Table 2: each model before and after its best mitigation, and the rank of all seven."""
     laid, notes = means(frame)
-    total = totals(frame)
     place = ranks(frame)
+    total = totals(frame).reindex(place.index)
     best = place.idxmin(axis=1)
     after = pd.MultiIndex.from_arrays([total.index, best.map(METHODS)])
     parts = {
@@ -202,9 +206,9 @@ def table2(frame: pd.DataFrame) -> PaperTable:
 
 def table3(frame: pd.DataFrame, *, most: int = 10) -> PaperTable:
     """Return Table 3: the mean rank of each method on the least and the most biased models."""
-    total = totals(frame)
     notes = means(frame)[1]
     place = ranks(frame)
+    total = totals(frame).reindex(place.index)
     order = total["before"].sort_values(kind="stable").index
     sets = {"LBM": order[:most], "MBM": order[-most:], "All": order}
     data = pd.DataFrame({name: place.loc[models].mean() for name, models in sets.items()})
