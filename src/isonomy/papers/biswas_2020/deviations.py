@@ -135,13 +135,10 @@ def agreement(ours: pd.DataFrame, published: pd.DataFrame) -> tuple[PaperTable, 
     kinds = every.loc[miss, "cause"].value_counts()
     runs = every.groupby("model", sort=False)["runs"].max().astype(int)
     counts = [f"{n} of {', '.join(map(str, part.index))}" for n, part in runs.groupby(runs)]
-    base = every["method"] == "-"
     notes = (
-        (
-            f"{(~miss).sum()} of {len(every)} means lie within {MOST} published standard deviations; "
-            f"before mitigation {(~miss & base).sum()} of {base.sum()}."
-        ),
+        f"Our means: {_within(every)}.",
         f"Runs of ours: {'; '.join(counts)}.",
+        *_yardstick(published),
     )
     listed = every[miss].set_index(["model", "method", "number"]).astype({"runs": int})
     said = tuple(f"{kind} ({count}): {KINDS[str(kind)]}." for kind, count in kinds.items())
@@ -165,6 +162,26 @@ def agreement(ours: pd.DataFrame, published: pd.DataFrame) -> tuple[PaperTable, 
             write=three_decimals,
         ),
     )
+
+
+def _within(every: pd.DataFrame) -> str:
+    """Say how many means are near enough."""
+    near, base = every["apart"].abs() <= MOST, every["method"] == "-"
+    return (
+        f"{near.sum()} of {len(every)} lie within {MOST} published standard deviations of the published "
+        f"ones, before mitigation {(near & base).sum()} of {base.sum()}"
+    )
+
+
+def _yardstick(published: pd.DataFrame) -> list[str]:
+    """Say how near the authors' own single runs are, where a folder holds them and their means."""
+    layer = published["study"].astype(str)
+    single = published[layer.str.endswith(":published").to_numpy()]
+    if single.empty or not layer.str.endswith(":paper").any():
+        return []
+    own = deviations(single, published)
+    own = own[~own["model"].isin(MISPLACED)]
+    return [f"For comparison, the authors' own single runs, one of each model: {_within(own)}."]
 
 
 def _share(value: Any) -> str:
