@@ -31,7 +31,7 @@ SPREAD = dict(zip(METRICS, (0.01, 0.01, 0.12, 0.03, 0.04, 0.04, 0.03, 0.01, 0.01
 MOST = 3
 """The published standard deviations that a mean of ours may lie from the published one."""
 
-FEWEST = 3
+FEWEST = 5
 """The runs of a cell from which its own spread is taken."""
 
 _LETTERS = {name: letter for letter, name in METHODS.items()} | {BEFORE: "-"}
