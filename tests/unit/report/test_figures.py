@@ -8,7 +8,6 @@ import pytest
 
 from isonomy.papers.table import PaperTable, decimals
 from isonomy.report.figures import figure_svg
-from isonomy.report.tables import tables_page
 
 ROWS = ["GC1", "GC2", "TM1"]
 
@@ -83,13 +82,3 @@ def test_a_grid_shades_by_size_and_sign() -> None:
         'fill="var(--dot)" fill-opacity="0.00"',
     ]
     assert re.findall(r'class="n">(.*?)<', drawing) == ["1.00", "-0.50", "", "0.00"]
-
-
-def test_a_page_has_a_drawing_above_the_numbers_of_a_figure_and_none_of_a_table() -> None:
-    data = pd.DataFrame({"DI": [0.2, 0.1, 0.3]}, ROWS)
-    table = PaperTable("table2", "Table", data, 3)
-    figure = PaperTable("fig3", "Figure", data, 3, drawing="bars")
-    assert figure_svg(table) == ""
-    page = tables_page([table, figure], title="paper")
-    assert page.count("<svg") == page.count("<details>") == 1
-    assert page.index("fig3") < page.index("<svg") < page.index("<details>")

@@ -19,6 +19,7 @@ from isonomy.papers.biswas_2020.tables import (
     METHODS,
     METRICS,
     finished,
+    in_print,
     means,
     printed_numbers,
     printed_table2,
@@ -73,8 +74,9 @@ def fig6(frame: pd.DataFrame) -> PaperTable:
     """Make Figure 6: the standard deviation over runs of every number before mitigation."""
     runs = single_runs(frame)
     runs = runs[runs["mitigator"] == BEFORE]
-    spread = runs.groupby("model", sort=False, observed=True)[[*METRICS]].std()
-    if spread.isna().all(axis=None):
+    spread = runs.groupby("model", observed=True)[[*METRICS]].std().dropna(how="all")
+    spread = spread.sort_index(key=in_print)
+    if spread.empty:
         raise InputError("a standard deviation needs two runs of a model or more.")
     average = ", ".join(
         f"{metric} {value:.2f} ({SPREAD[str(metric)]:.2f})"

@@ -117,10 +117,15 @@ def means(
     return laid.round(8).round(digits), notes
 
 
+def in_print(models: "pd.Series[Any] | pd.Index[Any]") -> Any:
+    """Return where the paper has each model, as a key to sort by."""
+    order = {model: k for k, model in enumerate(printed_table2().index)}
+    return models.astype(str).map(order)
+
+
 def _laid(table: pd.DataFrame) -> pd.DataFrame:
     """Lay the nine numbers out by (model, mitigator), the models in the paper's order."""
-    order = {model: k for k, model in enumerate(printed_table2().index)}
-    table = table.sort_values("model", key=lambda m: m.astype(str).map(order), kind="stable")
+    table = table.sort_values("model", key=in_print, kind="stable")
     index = pd.MultiIndex.from_frame(table[["model", "mitigator"]].astype(str))
     return table[[*METRICS.values()]].astype(float).set_axis([*METRICS], axis=1).set_axis(index)
 
