@@ -36,6 +36,7 @@ PARTS = (
     "generators",
     "counterfactual",
     "product",
+    "forty_models",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn", "torch")

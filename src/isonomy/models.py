@@ -333,6 +333,9 @@ class Recoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model = model
         self.classes = classes
         self.classes_ = classes[np.asarray(model.classes_, dtype=np.intp)]
+        for known in ("feature_names_in_", "n_features_in_"):  # which columns it was fitted on
+            if hasattr(model, known):
+                setattr(self, known, getattr(model, known))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Leave the learner as it is."""
@@ -452,6 +455,8 @@ def innermost(estimator: BaseEstimator) -> Any:
     """
     if isinstance(estimator, Pipeline):
         return innermost(estimator.steps[-1][1])
+    if isinstance(estimator, Recoded):
+        return innermost(estimator.model)
     if type(estimator).__name__.endswith("SearchCV") or (
         isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None
     ):

@@ -2,11 +2,13 @@
 
 import json
 import pickle
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 from tests.e2e.command import isonomy
 
@@ -43,6 +45,32 @@ def test_a_folder_of_files_and_declared_models(folder: Path) -> None:
     assert trusted.returncode == 0, trusted.stderr
     assert "3 models on p.csv" in trusted.stdout
     assert "flatter" in trusted.stdout
+
+
+def test_models_that_lack_something_are_named_and_the_others_go_on(
+    predictions: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = folder / "models"
+    margin = LinearSVC().fit(predictions[["score"]], predictions["y"])
+    other = LogisticRegression().fit(
+        predictions[["score"]].set_axis(["z"], axis=1), predictions["y"]
+    )
+    (models / "margin.pkl").write_bytes(pickle.dumps(margin))
+    (models / "other.pkl").write_bytes(pickle.dumps(other))
+    (models / "own.toml").write_text(
+        '[models]\nboosted = "xgboost.XGBClassifier(n_estimators=9)"\n'
+    )
+    options = [*COLUMNS, "--trust", "--resamples", "100", "--json", "out.json"]
+    for found in ({"mine", "margin", "boosted"}, {"mine", "margin"}):
+        done = isonomy("audit-models", "models", "p.csv", *options, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        data = json.loads((folder / "out.json").read_text())
+        # labels are words: XGBoost counts classes, and knows its columns by name all the same
+        assert {m["model"] for m in data["models"]} == found
+        assert "'z' is not there" in data["left_out"]["other"]
+        assert any("Without probabilities" in n and "margin" in n for n in data["notes"])
+        monkeypatch.setitem(sys.modules, "xgboost", None)
+    assert data["left_out"]["boosted"].endswith('run: pip install "isonomy[boost]".')
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,9 @@ def test_biswas_aggregates_follow_from_the_runs_by_the_authors_rule(shared: Path
     filled = ours.where(ours.notna(), base.set_axis(ours.index)).round(8).round(3)
     same = (filled - theirs).abs() < 1e-9
     by_task = same.groupby(level="dataset", observed=True).sum().sum(axis=1)
-    assert by_task[["german", "adult", "home_credit"]].tolist() == [576, 576, 576]
+    others = by_task.drop("titanic")  # whichever of german, adult, bank, home_credit a folder holds
+    assert len(others) >= 3
+    assert (others == 576).all()
     assert by_task["titanic"] == 576 - 561
 
 

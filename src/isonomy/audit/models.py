@@ -1,16 +1,12 @@
 """Many models on the same rows: each audited, all ranked on both goals, pairs compared."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._arrays import Floats
 from isonomy._groups import (
     as_column,
     attribute_columns,
@@ -21,38 +17,17 @@ from isonomy._groups import (
     sort_key,
 )
 from isonomy._tables import column_names
-from isonomy._validate import (
-    check_length,
-    check_weight,
-    in_one_line,
-    listed,
-    match_values,
-    resolve_favorable,
-)
+from isonomy._validate import check_length, check_weight, listed, match_values, resolve_favorable
+from isonomy.audit.answers import Answers, ask
 from isonomy.audit.findings import Audit
 from isonomy.audit.judge import DEFAULT_METRICS, taken_together
-from isonomy.audit.paired import (
-    SharedRows,
-    compare_bias,
-    compare_performance,
-    rank_range,
-    why_untested,
-)
-from isonomy.audit.paired import taken_together as pairs_together
+from isonomy.audit.paired import SharedRows, why_untested
+from isonomy.audit.ranked import rank_models
 from isonomy.audit.run import audit
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
 from isonomy.audit.traits import family_of, parameters_of, traits_of
 from isonomy.errors import InputError, IsonomyError, NotApplicable
-from isonomy.metrics import Metric, bias_of, gap_of, get_metric
-from isonomy.stats import pareto
-
-
-@dataclass(frozen=True, eq=False)
-class _Answers:
-    """What a model says of the rows: labels, and scores where it has probabilities."""
-
-    labels: NDArray[Any]
-    score: Floats | None
+from isonomy.metrics import Metric, bias_of, get_metric
 
 
 def audit_models(
@@ -139,16 +114,20 @@ def audit_models(
     notes = list(notes)
     known = _privileged(columns, np.isin(np.asarray(label), list(good_labels)), privileged, notes)
     absent = dict(left_out or {})
-    answers: dict[str, _Answers] = {}
+    answers: dict[str, Answers] = {}
     for name, model in models.items():
         try:
-            answers[name] = _ask(name, model, X, columns, found, good_labels, notes)
+            answers[name] = ask(name, model, X, columns, found, good_labels, notes)
         except IsonomyError as error:
             absent[name] = str(error)
     if not answers:
         raise InputError(
             "At least one model must answer for these rows; none does: "
-            + ("; ".join(f"{n}: {why}" for n, why in absent.items()) or "none was given.")
+            + (
+                "; ".join(f"{n}: {why.rstrip('.')}" for n, why in absent.items())
+                or "none was given"
+            )
+            + "."
         )
     silent = [name for name, a in answers.items() if a.score is None]
     if silent:
@@ -196,7 +175,7 @@ def audit_models(
             good_labels,
             weight,
         )
-        some, between = _stand(attribute, shared, audits, families, good, fair, confidence)
+        some, between = rank_models(attribute, shared, audits, families, good, fair, confidence)
         standings += some
         pairs += between
         by_name = {s.model: s for s in some}
@@ -266,88 +245,6 @@ def _privileged(
     return known
 
 
-def _ask(
-    name: str,
-    model: Any,
-    X: Any,
-    columns: Mapping[str, Any],
-    labels: Sequence[Any],
-    favorable: Sequence[Any],
-    notes: list[str],
-) -> _Answers:
-    """Ask a model for its labels, and for its scores where it has probabilities."""
-    if not hasattr(model, "predict") or isinstance(model, type):
-        kind = model.__name__ if isinstance(model, type) else type(model).__name__
-        raise InputError(f"A model must be a fitted classifier with predict; it is a {kind}.")
-    rows = _features(model, X)
-    groups = (
-        {"sensitive_features": columns}
-        if getattr(model, "needs_sensitive_at_predict", False)
-        else {}
-    )
-    score = None
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        try:
-            answer = np.asarray(model.predict(rows, **groups))
-            if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
-                chances = np.asarray(model.predict_proba(rows, **groups), dtype=np.float64)
-                own = _translated(list(model.classes_), labels)
-                score = chances[:, [c in favorable for c in own]].sum(axis=1)
-        except IsonomyError:
-            raise
-        except Exception as error:
-            raise InputError(f"It cannot answer for these rows: {in_one_line(error)}") from error
-    notes += [f"{name} warns: {str(w.message).strip().splitlines()[0]}" for w in said]
-    if answer.shape != (len(X),):
-        raise InputError(
-            f"A model must give one label per row; it gave an array of shape {answer.shape} for "
-            f"{len(X):,} rows."
-        )
-    codes, values = factorize(answer)
-    translated = np.empty(len(values), dtype=object)
-    translated[:] = _translated(values, labels)
-    return _Answers(translated[codes], None if score is None else np.clip(score, 0.0, 1.0))
-
-
-def _features(model: Any, X: Any) -> Any:
-    """Return the columns that a model was fitted on."""
-    wanted = getattr(model, "feature_names_in_", None)
-    names = column_names(X)
-    if wanted is not None and names is not None:
-        missing = [str(c) for c in wanted if c not in names]
-        if missing:
-            raise InputError(
-                f"The data must hold every column that the model was fitted on; "
-                f"{listed(missing, most=4)} {'is' if len(missing) == 1 else 'are'} not there."
-            )
-        return X[[str(c) for c in wanted]]
-    size = getattr(model, "n_features_in_", None)
-    if size is not None and size != X.shape[1]:
-        raise InputError(
-            f"The model was fitted on {size} columns without names; the data have {X.shape[1]}: "
-            f"leave columns out (--drop), or hand over a pipeline that was fitted on a frame."
-        )
-    return X if names is None or wanted is not None else np.asarray(X)
-
-
-def _translated(values: Sequence[Any], labels: Sequence[Any]) -> list[Any]:
-    """Return a model's classes as the data write them; one that is no label stays as it is."""
-    out, strange = [], []
-    for value in values:
-        try:
-            out.append(match_values(value, labels, what="label")[0])
-        except InputError:
-            out.append(value)
-            strange.append(value)
-    if len(strange) == len(values):
-        raise InputError(
-            f"A model must predict the labels of the data ({listed(labels, most=4)}); it predicts "
-            f"{listed(strange, most=4)}: code the labels as it learned them."
-        )
-    return out
-
-
 def _positions(values: Any, classes: Sequence[Any]) -> NDArray[np.intp]:
     codes, found = factorize(values)
     place = {c: k for k, c in enumerate(classes)}
@@ -360,85 +257,6 @@ def _sides(groups: Sequence[tuple[Any, ...]], privileged: Any) -> NDArray[np.int
     return np.array(
         [1 if g[0] in named else 2 if is_unknown_group(g) else 0 for g in groups], dtype=np.intp
     )
-
-
-def _stand(
-    attribute: str,
-    shared: SharedRows,
-    audits: Mapping[str, Audit],
-    families: Mapping[str, str],
-    good: Metric,
-    fair: Metric,
-    confidence: float,
-) -> tuple[list[Standing], list[ModelPair]]:
-    """Rank the models by performance and by bias, and compare every pair."""
-    names = list(audits)
-    found = {
-        name: {(f.name, f.attribute): f for f in result.metrics} for name, result in audits.items()
-    }
-    strong = [found[n][good.name, None] for n in names]
-    gaps = [found[n][fair.name, attribute] for n in names]
-    gain = np.array([f.value for f in strong]) * (1.0 if good.goal == "max" else -1.0)
-    bias = np.asarray(bias_of(fair, [f.value for f in gaps]))
-    first, second = compare_performance(shared, good), compare_bias(shared, fair)
-    p_good, p_fair = pairs_together(first, second)
-    alpha = 1 - confidence
-    with np.errstate(invalid="ignore"):
-        better = (p_good <= alpha) & (gain[:, None] > gain[None, :])
-        fairer = (p_fair <= alpha) & (bias[:, None] < bias[None, :])
-        ranks = [1 + (gain[None, :] > gain[:, None]).sum(axis=1)]
-        ranks += [1 + (bias[None, :] < bias[:, None]).sum(axis=1)]
-    (good_low, good_high), (fair_low, fair_high) = rank_range(better), rank_range(fairer)
-    front, beaten = pareto(gain, bias), better & fairer
-    ends = [_size_ends(*gap_of(fair, [f.low, f.high]).tolist()) for f in gaps]
-    standings = [
-        Standing(
-            attribute=attribute,
-            model=name,
-            family=families[name],
-            performance=strong[k].value,
-            performance_low=strong[k].low,
-            performance_high=strong[k].high,
-            performance_rank=int(ranks[0][k]),
-            performance_ranks=(int(good_low[k]), int(good_high[k])),
-            gap=gaps[k].value,
-            gap_low=gaps[k].low,
-            gap_high=gaps[k].high,
-            verdict=gaps[k].verdict,
-            bias=float(bias[k]),
-            bias_low=ends[k][0],
-            bias_high=ends[k][1],
-            bias_rank=int(ranks[1][k]),
-            bias_ranks=(int(fair_low[k]), int(fair_high[k])),
-            front=bool(front[k]),
-            beaten_by=tuple(names[j] for j in np.flatnonzero(beaten[:, k])),
-        )
-        for k, name in enumerate(names)
-    ]
-    differ = shared.differing()
-    pairs = [
-        ModelPair(
-            attribute=attribute,
-            one=names[i],
-            other=names[j],
-            rows_differ=int(differ[i, j]),
-            performance_difference=float(first.difference[i, j]),
-            performance_p=float(p_good[i, j]),
-            bias_difference=float(second.difference[i, j]),
-            bias_p=float(p_fair[i, j]),
-            better=names[i] if better[i, j] else names[j] if better[j, i] else None,
-            fairer=names[i] if fairer[i, j] else names[j] if fairer[j, i] else None,
-        )
-        for i, j in combinations(range(len(names)), 2)
-    ]
-    order = np.lexsort((bias, -gain))
-    return [standings[k] for k in order], pairs
-
-
-def _size_ends(low: float, high: float) -> tuple[float, float]:
-    """Return the interval of the size of a gap."""
-    least = 0.0 if low < 0 < high else min(abs(low), abs(high))
-    return least, max(abs(low), abs(high))
 
 
 def _family_notes(audits: Mapping[str, Audit], models: int, confidence: float) -> list[str]:

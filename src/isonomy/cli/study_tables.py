@@ -89,7 +89,7 @@ def compare_command(
             f"cannot: leave it out, and our tables are compared with the print."
         )
     with working("comparing"):
-        ours, beside = paper.frame_of(store), _other_studies(paper, store)
+        ours, beside = paper.frame_of(store), other_studies(paper, store)
         if published is None:
             result = compare_with_print(ours, paper.name, beside=beside)
         else:
@@ -107,7 +107,7 @@ def compare_command(
         screen.print(f"Written: {Path(markdown).resolve()}", soft_wrap=True)
 
 
-def _other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":
+def other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":
     """Read our runs of the paper's other studies, from the folders beside the one that is shown."""
     from isonomy.store import Store
     from isonomy.store.record import combine
@@ -147,6 +147,9 @@ def _show_comparison(screen: "Console", result: "Comparison") -> None:
         print_table(title, result.agreement()[[*_SHOWN]], "method")
     if len(result.tables):
         print_table("Cells of the tables", result.table_agreement(), "table")
+    for table in result.beside:
+        show_table(screen, table)
+        screen.print()
     if result.findings is not None:
         show_table(screen, result.findings)
     for note in result.notes:

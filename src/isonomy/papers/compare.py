@@ -52,6 +52,8 @@ class Comparison:
         The paper's numbered findings, where its folder has them: as published, recomputed, ours.
     alpha : float
     notes : tuple of str
+    beside : tuple of PaperTable
+        How our means agree with the published ones, where single runs were not published.
     """
 
     paper: str
@@ -60,6 +62,7 @@ class Comparison:
     findings: PaperTable | None
     alpha: float = ALPHA
     notes: tuple[str, ...] = ()
+    beside: tuple[PaperTable, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Return the single cells."""
@@ -91,6 +94,7 @@ class Comparison:
             "agreement": plain(self.agreement().reset_index(names="mitigator")),
             "tables": plain(self.table_agreement().reset_index(names="table")),
             "findings": plain(self.findings),
+            "beside": [plain(table) for table in self.beside],
             "cells": plain(self.cells),
             "table_cells": plain(self.tables),
         }
@@ -117,6 +121,10 @@ class Comparison:
                 *_markdown(self.table_agreement().reset_index(names="table")),
                 "",
             ]
+        for table in self.beside:
+            text = table.text().reset_index(names=table.data.index.names)
+            notes_below = [f"- {note}" for note in table.notes]
+            lines += [f"### {table.title}", "", *_markdown(text), "", *notes_below, ""]
         notes = [*self.notes]
         if self.findings is not None:
             for row, answers in self.findings.text().iterrows():
@@ -198,7 +206,8 @@ def compare(
         findings = replace(findings, data=data)
     power = _power(cells, alpha) if len(cells) else []
     notes = [*power, *_baseline_note(ours, published), *left_out]
-    return Comparison(paper, cells, tables, findings, alpha, tuple(notes))
+    beside_them = about.beside(ours, published) if about.beside and paired else ()
+    return Comparison(paper, cells, tables, findings, alpha, tuple(notes), beside_them)
 
 
 def _with(ours: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:

@@ -54,6 +54,9 @@ class Paper:
         What only this folder may name besides its own name and the first author, such as recipes.
     more : callable, optional
         From a store to rows that its tables need beyond the stored metrics, made of joint counts.
+    beside : callable, optional
+        From our runs and the published ones to tables of how they agree, where the authors published
+        means and not single runs that could be compared.
     about_runs : callable
         From the name of a table and ``Store.runs()`` to notes below that table.
 
@@ -75,6 +78,7 @@ class Paper:
     comparable: bool = False
     words: tuple[str, ...] = ()
     more: "Callable[[Store], pd.DataFrame] | None" = None
+    beside: Callable[[pd.DataFrame, pd.DataFrame], tuple[PaperTable, ...]] | None = None
     about_runs: Callable[[str, pd.DataFrame], list[str]] = _no_notes
 
     @property

@@ -66,8 +66,10 @@ class PaperTable:
         How a cell is written where it is compared with the print.
     shares : bool
         Whether the cells are shares, which a screen shows as percentages.
-    drawing : {"", "lines", "grid"}
-        How a page draws it beside its numbers: a line for each column, or the cells as shades.
+    drawing : {"", "bars", "grid"}
+        How a page draws it above its numbers: bars, a group for each row, or the cells as shades.
+    drawn : tuple of str
+        The columns that are drawn; all that hold numbers by default.
     """
 
     name: str
@@ -80,6 +82,7 @@ class PaperTable:
     write: Callable[[Any], str] = four_digits
     shares: bool = False
     drawing: str = ""
+    drawn: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Return the recomputed values."""

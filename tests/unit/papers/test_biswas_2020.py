@@ -132,3 +132,18 @@ def test_figures_5_and_6_are_of_single_runs() -> None:
         figures.fig5(records_frame(runs))
     with pytest.raises(InputError, match="two runs"):
         figures.fig6(records_frame(runs[:1]))
+
+
+def test_models_that_were_run_in_part_are_ranked_only_where_they_can_be(
+    frame: pd.DataFrame,
+) -> None:
+    part = records_frame(
+        [run("GC3", "", 0.1), run("GC4", "R", 0.1)]
+    )  # one without methods, one without a base
+    both = pd.concat([frame, part], ignore_index=True)
+    assert biswas_2020.totals(both).index.tolist() == ["GC1", "GC2", "GC3"]
+    assert biswas_2020.ranks(both).equals(biswas_2020.ranks(frame))
+    for make in (biswas_2020.table2, figures.fig8, figures.fig9, figures.fig10):
+        assert make(both).data.index.tolist() == ["GC1", "GC2"]
+    assert biswas_2020.table3(both).data.equals(biswas_2020.table3(frame).data)
+    assert biswas_2020.fig4(both).data.index.tolist() == ["GC1", "GC2", "GC3"]

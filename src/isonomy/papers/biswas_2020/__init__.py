@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from isonomy.papers.biswas_2020 import prepare, workbench  # noqa: F401 - register themselves
+from isonomy.papers.biswas_2020.deviations import agreement
 from isonomy.papers.biswas_2020.figures import fig3, fig5, fig6, fig8, fig9, fig10
 from isonomy.papers.biswas_2020.findings import findings
 from isonomy.papers.biswas_2020.reader import ARCHIVE, read_biswas
@@ -28,6 +29,12 @@ FIGURES = {
     "fig10": Recipe(fig10, "best against second best mitigation", BOTH),
 }
 
+
+def _order(item: tuple[str, Recipe]) -> tuple[bool, int]:
+    """Return a key: tables first, then figures, each by number."""
+    return item[0].startswith("fig"), int(item[0].strip("tablefig"))
+
+
 PAPER = PAPERS.add(
     "biswas_2020",
     Paper(
@@ -35,11 +42,13 @@ PAPER = PAPERS.add(
         "Biswas and Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platform Exhibit "
         "Bias? An Empirical Study on Model Fairness, ESEC/FSE",
         Path(__file__).parent,
-        TABLES | FIGURES | {"findings": Recipe(findings, "the paper's twelve findings", BOTH)},
+        dict(sorted((TABLES | FIGURES).items(), key=_order))
+        | {"findings": Recipe(findings, "the paper's twelve findings", BOTH)},
         parts_of,
         read=read_biswas,
         archive=ARCHIVE,
         more=second_attributes,
+        beside=agreement,
         words=("kaggle40",),
     ),
     aliases=("biswas",),

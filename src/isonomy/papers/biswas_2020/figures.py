@@ -6,20 +6,28 @@ Biswas and Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platfor
 Empirical Study on Model Fairness, ESEC/FSE.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from isonomy.errors import InputError
+from isonomy.papers.biswas_2020.deviations import SPREAD
 from isonomy.papers.biswas_2020.tables import (
     BEFORE,
     BIAS,
     METHODS,
     METRICS,
+    finished,
+    in_print,
     means,
+    printed_numbers,
+    printed_table2,
     ranks,
     single_runs,
     three_decimals,
     totals,
+    without_zero,
 )
 from isonomy.papers.table import PaperTable, decimals
 
@@ -29,7 +37,10 @@ def fig3(frame: pd.DataFrame) -> PaperTable:
     laid, notes = means(frame)
     data = laid[BIAS].loc[laid.index.get_level_values("mitigator") == BEFORE].droplevel("mitigator")
     title = "Measures of bias of the models before mitigation"
-    return PaperTable("fig3", title, data, len(data), "models", tuple(notes), None, three_decimals)
+    theirs = printed_numbers("before", data.index)[BIAS]
+    return replace(
+        finished("fig3", title, data, notes, theirs, without_zero, frame), drawing="bars"
+    )
 
 
 def fig5(frame: pd.DataFrame) -> PaperTable:
@@ -55,6 +66,7 @@ def fig5(frame: pd.DataFrame) -> PaperTable:
         len(runs),
         "runs",
         write=decimals(2, undefined="undefined"),
+        drawing="grid",
     )
 
 
@@ -62,13 +74,25 @@ def fig6(frame: pd.DataFrame) -> PaperTable:
     """Make Figure 6: the standard deviation over runs of every number before mitigation."""
     runs = single_runs(frame)
     runs = runs[runs["mitigator"] == BEFORE]
-    spread = runs.groupby("model", sort=False, observed=True)[[*METRICS]].std()
-    if spread.isna().all(axis=None):
+    spread = runs.groupby("model", observed=True)[[*METRICS]].std().dropna(how="all")
+    spread = spread.sort_index(key=in_print)
+    if spread.empty:
         raise InputError("a standard deviation needs two runs of a model or more.")
-    average = ", ".join(f"{metric} {value:.2f}" for metric, value in spread.mean().items())
-    title = "Standard deviation over runs before mitigation"
-    notes = (f"Averages over the models: {average}.",)
-    return PaperTable("fig6", title, spread, len(runs), "runs", notes, None, three_decimals)
+    average = ", ".join(
+        f"{metric} {value:.2f} ({SPREAD[str(metric)]:.2f})"
+        for metric, value in spread.mean().items()
+    )
+    return PaperTable(
+        "fig6",
+        "Standard deviation over runs before mitigation",
+        spread,
+        len(runs),
+        "runs",
+        (f"Averages over the models, in brackets those in print: {average}.",),
+        write=three_decimals,
+        drawing="bars",
+        drawn=("DI", "EOD", "AOD"),
+    )
 
 
 def _ranked_methods(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
@@ -85,8 +109,12 @@ def fig8(frame: pd.DataFrame) -> PaperTable:
     best = pd.MultiIndex.from_arrays([ranked.index, ranked[0].map(METHODS)])
     data = laid.reindex(best).set_axis(ranked.index)[BIAS]
     data.insert(0, "best", ranked[0])
+    algorithm = printed_table2()["ranks", "Algo"].reindex(data.index)
+    printed = printed_numbers("after", data.index)[BIAS].assign(best=algorithm)
     title = "Measures of bias of the models after the best mitigation"
-    return PaperTable("fig8", title, data, len(data), "models", tuple(notes), None, three_decimals)
+    return replace(
+        finished("fig8", title, data, notes, printed, without_zero, frame), drawing="bars"
+    )
 
 
 def _change(
@@ -94,7 +122,7 @@ def _change(
 ) -> PaperTable:
     """Return what changes in accuracy, F1 and total bias from one rank (or none) to another."""
     laid, ranked, notes = _ranked_methods(frame)
-    total = totals(frame)
+    total = totals(frame).reindex(ranked.index)
 
     def at(rank: int | None) -> pd.DataFrame:
         letters = pd.Series("before", ranked.index) if rank is None else ranked[rank]
@@ -105,12 +133,25 @@ def _change(
         return numbers.assign(Bias=total.to_numpy()[np.arange(len(total)), column])
 
     data = at(second) - at(first)
-    return PaperTable(name, title, data, len(data), "models", tuple(notes), None, three_decimals)
+    return PaperTable(
+        name, title, data, len(data), "models", tuple(notes), None, three_decimals, drawing="bars"
+    )
 
 
 def fig9(frame: pd.DataFrame) -> PaperTable:
     """Make Figure 9: what the best method changes in accuracy, F1 and total bias."""
-    return _change(frame, "fig9", "Change by the best mitigation, after less before", None, 0)
+    made = _change(frame, "fig9", "Change by the best mitigation, after less before", None, 0)
+    before, after = (
+        printed_numbers(side, made.data.index).apply(pd.to_numeric, errors="coerce")
+        for side in ("before", "after")
+    )
+    change = (after - before)[["Acc", "F1"]].assign(
+        Bias=after[BIAS].abs().sum(axis=1, skipna=False)
+        - before[BIAS].abs().sum(axis=1, skipna=False)
+    )
+    printed = change.map(decimals(3))
+    table = finished(made.name, made.title, made.data, [*made.notes], printed, made.write, frame)
+    return replace(table, drawing=made.drawing)
 
 
 def fig10(frame: pd.DataFrame) -> PaperTable:

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from isonomy.papers.biswas_2020.models import kernel
 from isonomy.papers.biswas_2020.second import totals_by_attribute
 from isonomy.papers.biswas_2020.tables import (
     BEFORE,
@@ -34,7 +35,9 @@ PRE, IN, POST = ["R", "D"], ["A", "P"], ["E", "C", "O"]
 CORRECTED = "biswas_2020_corrected"
 _KEPT = 0.01  # a loss of less than a point keeps performance
 _NEAR = 0.1  # the paper's "very close" in total bias
+_OTHERS = 0.74  # the printed mean of ln DI of Bank's models but BM5, most of them not standardised
 _UNTESTED = "these runs cannot tell"
+_FIRST_OF_METHODS = 8  # findings from here on are about methods
 
 Counted = tuple[str, bool | None]
 
@@ -50,7 +53,7 @@ class Evidence:
     def laid(self) -> pd.DataFrame:
         """The nine numbers by (model, mitigator); NaN where a method was not run."""
         laid = means(self.frame)[0]
-        models = laid.index.get_level_values("model").unique()
+        models = self.total.index
         every = pd.MultiIndex.from_product(
             [models, [BEFORE, *METHODS.values()]], names=laid.index.names
         )
@@ -66,6 +69,11 @@ class Evidence:
     def total(self) -> pd.DataFrame:
         """Total bias before and after each method."""
         return totals(self.frame)
+
+    @cached_property
+    def mitigated(self) -> pd.DataFrame:
+        """Total bias of the models that some method was run on."""
+        return self.total.loc[self.letters.index]
 
     @cached_property
     def letters(self) -> pd.DataFrame:
@@ -111,9 +119,10 @@ def _standardised(e: Evidence) -> Counted:
     own, others = bank["BM5"], bank.drop("BM5").mean()
     if e.corrected:
         said = (
-            f"all are standardised: ln DI {own:.2f} in BM5, {others:.2f} in the mean of the others"
+            f"all are standardised: ln DI {own:.2f} in BM5, {others:.2f} in the mean of the others "
+            f"({_OTHERS} in print)"
         )
-        return said, bool(others <= 2 * own)
+        return said, bool(others < _OTHERS / 2)
     scaled = bank.reindex(["BM1", "BM3", "BM6"]).mean()
     said = (
         f"ln DI {own:.2f} in BM5, {others:.2f} in the mean of the others, "
@@ -177,10 +186,10 @@ def _reweighed(e: Evidence) -> Counted:
 
 
 def _stages(e: Evidence, most: int = 10) -> Counted:
-    order = e.total["before"].sort_values(kind="stable").index
+    order = e.mitigated["before"].sort_values(kind="stable").index
     best = e.letters[0].isin(POST)
     least, top = best[order[:most]].sum(), best[order[-most:]].sum()
-    helped = (e.total[POST].min(axis=1) < e.total["before"]).mean()
+    helped = (e.mitigated[POST].min(axis=1) < e.mitigated["before"]).mean()
     said = (
         f"post-processing is best in {best.sum()} of {len(best)} models and lowers bias in "
         f"{helped:.0%}; best in {top} of the {most} most biased, in {least} of the {most} least"
@@ -215,10 +224,10 @@ def _costly(e: Evidence) -> Counted:
 
 
 def _traded(e: Evidence) -> Counted:
-    bias = e.total.to_numpy()
-    columns = [e.total.columns.get_indexer(pd.Index(e.letters[rank])) for rank in (0, 1)]
+    bias = e.mitigated.to_numpy()
+    columns = [e.mitigated.columns.get_indexer(pd.Index(e.letters[rank])) for rank in (0, 1)]
     rows = np.arange(len(bias))
-    gap = pd.Series(bias[rows, columns[1]] - bias[rows, columns[0]], e.total.index)
+    gap = pd.Series(bias[rows, columns[1]] - bias[rows, columns[0]], e.mitigated.index)
     lost = {str(m): e.lost(str(m), r[1], than=r[0]) for m, r in e.letters.iterrows()}
     equal = [model for model, (accuracy, f1) in lost.items() if accuracy <= 0 and f1 <= 0]
     near = [model for model in equal if gap[model] <= _NEAR]
@@ -301,7 +310,12 @@ def _counted(frame: pd.DataFrame | None, study: str) -> dict[str, Counted]:
     counted: dict[str, Counted] = {}
     for number, (count, models, _) in _RULES.items():
         missing = sorted({*models} - held)
-        counted[number] = (f"no runs of {', '.join(missing)}", None) if missing else count(evidence)
+        if missing:
+            counted[number] = (f"no runs of {', '.join(missing)}", None)
+        elif int(number) >= _FIRST_OF_METHODS and evidence.letters.empty:
+            counted[number] = ("no mitigated runs", None)
+        else:
+            counted[number] = count(evidence)
     return counted
 
 
@@ -339,6 +353,7 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
             "as published": printed["number"][number],
             **{side: f"{said}{_sign(holds)}" for side, (said, holds) in counted.items()},
             "correction": correction,
+            "to see it": _command(number),
             "survives": _verdict(counted["recomputed"][1], counted["corrected"][1]),
         }
     frames = [f for f in (published, *parts.values()) if f is not None and len(f)]
@@ -357,6 +372,18 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
         "findings",
         notes,
     )
+
+
+def _command(number: str) -> str:
+    """Return the command that runs what a finding rests on, corrected."""
+    models = _RULES[number][1]
+    tasks = dict.fromkeys(kernel(model).dataset for model in models)
+    words = ["isonomy study run", CORRECTED]
+    if models:
+        words += ["--task", ",".join(tasks), "--model", ",".join(models)]
+    if int(number) < _FIRST_OF_METHODS:
+        words += ["--method", BEFORE]
+    return " ".join(words)
 
 
 def _sign(holds: bool | None) -> str:

@@ -28,6 +28,9 @@ _XGBOOST = {
     "learning_rate": 0.1,
     "base_score": 0.5,
     "eval_metric": "error",
+    # cuts halfway between two values; those of histograms are at the values themselves, and rows
+    # standardised by means of their own (BM1) fall on the wrong side of them
+    "tree_method": "exact",
 }
 _LIBRARIES = {
     "xgboost": "XGBClassifier",
@@ -169,7 +172,7 @@ class Boosted(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return model.fit(X, y, sample_weight=weight, eval_set=watched, use_best_model=True)
         lightgbm = optional("lightgbm", extra="boost", purpose="This model")
         stop = lightgbm.early_stopping(self.stop, verbose=False)
-        model = self._make(balance)
+        model = self._make(balance, metric="auc")  # otherwise the log loss stops it, too
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # eval_set has another name from 4.7 on
             return model.fit(

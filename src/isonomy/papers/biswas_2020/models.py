@@ -85,9 +85,9 @@ class Kernel:
     instead: str
 
     @property
-    def needs_boost(self) -> bool:
-        """Whether it is fitted by a library of the extra ``boost``."""
-        return self.family in _BOOSTED
+    def library(self) -> str | None:
+        """The library of the extra ``boost`` that fits it, if one does."""
+        return _BOOSTED.get(self.family)
 
     def make(self, seed: Any = 0) -> BaseEstimator:
         """Make the learner, unfitted; ``seed`` where the kernel fixed none."""
@@ -95,9 +95,9 @@ class Kernel:
         return make_pipeline(StandardScaler(), learner) if self.scaling == "model" else learner
 
     def _learner(self, seed: Any) -> BaseEstimator:
-        if self.family in _BOOSTED:
+        if self.library is not None:
             return Boosted(
-                _BOOSTED[self.family],
+                self.library,
                 self.parameters,
                 stop=self.stop,
                 smote=self.model == "GC2",

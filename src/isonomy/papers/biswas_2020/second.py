@@ -73,7 +73,9 @@ def fig7(frame: pd.DataFrame) -> PaperTable:
             for model, row in part.iterrows()
         },
         axis=1,
-    ).T.sort_index(kind="stable")
+    ).T
+    models = [*data.index.get_level_values(0).unique()]
+    data = data.loc[sorted(data.index, key=lambda row: models.index(row[0]))]
     sums = ", ".join(f"{k} {v:.2f}" for k, v in totals_by_attribute(frame).sum().items())
     return PaperTable(
         "fig7",
@@ -89,5 +91,5 @@ def fig7(frame: pd.DataFrame) -> PaperTable:
         ),
         None,
         three_decimals,
-        drawing="lines",
+        drawing="bars",
     )

@@ -59,7 +59,8 @@ LOGARITHMS = {"log_disparate_impact": "disparate_impact", "ln(consistency)": "co
 """The metrics that are logarithms, and what each is the logarithm of in a single run."""
 
 _LAYERS = (":paper", ":all_model")
-_MISPLACED = ("HC3", "HC4", "HC5", "HC7", "HC8")
+MISPLACED = ("HC3", "HC4", "HC5", "HC7", "HC8")
+"""The models whose row in Table 2 holds other metrics than its headings say."""
 
 
 def single_runs(frame: pd.DataFrame, *, second: bool = False) -> pd.DataFrame:
@@ -116,14 +117,25 @@ def means(
     return laid.round(8).round(digits), notes
 
 
+def in_print(models: "pd.Series[Any] | pd.Index[Any]") -> Any:
+    """Return where the paper has each model, as a key to sort by."""
+    order = {model: k for k, model in enumerate(printed_table2().index)}
+    return models.astype(str).map(order)
+
+
 def _laid(table: pd.DataFrame) -> pd.DataFrame:
+    """Lay the nine numbers out by (model, mitigator), the models in the paper's order."""
+    table = table.sort_values("model", key=in_print, kind="stable")
     index = pd.MultiIndex.from_frame(table[["model", "mitigator"]].astype(str))
     return table[[*METRICS.values()]].astype(float).set_axis([*METRICS], axis=1).set_axis(index)
 
 
 def totals(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the total bias of every model before mitigation and after each method."""
-    return _sums(means(frame)[0])
+    """Return the total bias of every model before mitigation and after each method.
+
+    A model that was not run without mitigation is left out: there is nothing to compare with.
+    """
+    return _sums(means(frame)[0]).dropna(subset="before")
 
 
 def _sums(laid: pd.DataFrame) -> pd.DataFrame:
@@ -139,10 +151,10 @@ def _sums(laid: pd.DataFrame) -> pd.DataFrame:
 def ranks(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rank of each method by total bias, 1 for the least.
 
-    Totals that are equal at the three decimals of the ten-run means are ranked by the single runs
+    A model without any mitigated run has none. Totals that are equal at the three decimals of the ten-run means are ranked by the single runs
     that were shipped, where the frame holds them, which have eight; then in the order R D A P E C O.
     """
-    total = totals(frame)[[*METHODS]]
+    total = totals(frame)[[*METHODS]].dropna(how="all")
     finer = total * 0.0
     shipped = frame[frame["study"].astype(str).str.endswith(":published")]
     tied = shipped[shipped["model"].astype(str).isin(_tied(total))]
@@ -150,7 +162,19 @@ def ranks(frame: pd.DataFrame) -> pd.DataFrame:
         single = _sums(means(tied, digits=8)[0])[[*METHODS]]
         finer.update(single)
     order = [np.lexsort((b, a)) for a, b in zip(total.to_numpy(), finer.to_numpy(), strict=True)]
-    return pd.DataFrame(np.argsort(order, axis=1) + 1.0, total.index, total.columns)
+    place = np.argsort(np.reshape(order, total.shape), axis=1) + 1.0
+    return pd.DataFrame(place, total.index, total.columns)
+
+
+def printed_table2() -> pd.DataFrame:
+    """Return Table 2 as it stands in print: ``before``, ``after`` and ``ranks`` of forty models."""
+    return read_printed(__file__, "table2", header=2)
+
+
+def printed_numbers(side: str, models: "pd.Index[Any]") -> pd.DataFrame:
+    """Return the nine numbers in print of some models, ``before`` or ``after`` mitigation, as text."""
+    columns = [(side, metric) for metric in METRICS]
+    return printed_table2()[columns].set_axis([*METRICS], axis=1).reindex(models)
 
 
 def _ranked(row: pd.Series, place: pd.Series) -> str:
@@ -163,8 +187,8 @@ def _ranked(row: pd.Series, place: pd.Series) -> str:
 def table2(frame: pd.DataFrame) -> PaperTable:
     """Return Table 2: each model before and after its best mitigation, and the rank of all seven."""
     laid, notes = means(frame)
-    total = totals(frame)
     place = ranks(frame)
+    total = totals(frame).reindex(place.index)
     best = place.idxmin(axis=1)
     after = pd.MultiIndex.from_arrays([total.index, best.map(METHODS)])
     parts = {
@@ -175,21 +199,21 @@ def table2(frame: pd.DataFrame) -> PaperTable:
             index=total.index,
         ),
     }
-    theirs = read_printed(__file__, "table2", header=2).reindex(total.index)
+    theirs = printed_table2().reindex(total.index)
     if tied := _tied(total):
         notes.append(
             f"Equal totals after rounding: {', '.join(tied)}. Single runs decide where they are "
             "held, else the order R D A P E C O."
         )
     title = "Models before and after their best mitigation, methods ranked by total bias"
-    return _finished("table2", title, pd.concat(parts, axis=1), notes, theirs, without_zero, frame)
+    return finished("table2", title, pd.concat(parts, axis=1), notes, theirs, without_zero, frame)
 
 
 def table3(frame: pd.DataFrame, *, most: int = 10) -> PaperTable:
     """Return Table 3: the mean rank of each method on the least and the most biased models."""
-    total = totals(frame)
     notes = means(frame)[1]
     place = ranks(frame)
+    total = totals(frame).reindex(place.index)
     order = total["before"].sort_values(kind="stable").index
     sets = {"LBM": order[:most], "MBM": order[-most:], "All": order}
     data = pd.DataFrame({name: place.loc[models].mean() for name, models in sets.items()})
@@ -202,7 +226,7 @@ def table3(frame: pd.DataFrame, *, most: int = 10) -> PaperTable:
         )
     title = f"Mean rank of each method on the {most} least and most biased models, and on all"
     theirs = read_printed(__file__, "table3")
-    return _finished("table3", title, data, notes, theirs, _two, frame, len(total))
+    return finished("table3", title, data, notes, theirs, _two, frame, len(total))
 
 
 def fig4(frame: pd.DataFrame) -> PaperTable:
@@ -213,7 +237,8 @@ def fig4(frame: pd.DataFrame) -> PaperTable:
     data = before[["Acc", "F1"]].assign(**{"Total bias": total})
     theirs = read_printed(__file__, "fig4")
     title = "Accuracy, F1 and total bias of the models before mitigation"
-    return _finished("fig4", title, data, notes, theirs.reindex(total.index), three_decimals, frame)
+    table = finished("fig4", title, data, notes, theirs.reindex(total.index), three_decimals, frame)
+    return replace(table, drawing="bars")
 
 
 three_decimals = decimals(3, undefined="undefined")
@@ -247,7 +272,7 @@ def _tied(total: pd.DataFrame) -> list[str]:
     return [str(m) for m, row in total[[*METHODS]].iterrows() if row.duplicated().any()]
 
 
-def _finished(
+def finished(
     name: str,
     title: str,
     data: pd.DataFrame,
@@ -268,11 +293,11 @@ def _finished(
     table = PaperTable(name, title, data, cases, "models", printed=theirs, write=write)
     first = table.agreement()
     first.append(
-        f"The paper's rows {', '.join(_MISPLACED)} hold other metrics than their headings say "
+        f"The paper's rows {', '.join(MISPLACED)} hold other metrics than their headings say "
         "(CNT under SPD, and so on), which inflates their totals."
     )
     runs = frame[frame["study"].astype(str).str.endswith(":published")]
-    runs = runs[runs["model"].isin(_MISPLACED)]
+    runs = runs[runs["model"].isin(MISPLACED)]
     if len(runs):
         single = totals(runs)["before"]
         shown = ", ".join(f"{model} {value:.2f}" for model, value in single.items())

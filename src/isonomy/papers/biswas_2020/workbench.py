@@ -9,7 +9,7 @@ As published (each line is a slip of the scripts, or of the AIF360 0.2 that they
   object; they are fitted on the test rows that they are measured on. E solves AIF360's program of
   that time, which divides by the groups' shares of the rows instead of their base rates.
 - German labels are 1 (good) and 2 (bad): C and O get the probability of *bad* as the score of good,
-  and P's unfavourable labels, 0, count neither as right nor as wrong.
+  and P's unfavourable labels, 0, are never counted as right.
 - Trees were no longer added when the error on the test rows did not fall (GC2, AC6, BM2, HC4 to HC7).
 - AC1 standardises its training and test rows, but its methods learn from rows as they are; BM1
   standardises the test rows by their own means.
@@ -28,7 +28,8 @@ from sklearn.preprocessing import StandardScaler
 
 from isonomy._arrays import Floats
 from isonomy._names import base_name, parse_name
-from isonomy.errors import DataUnavailable, NotApplicable
+from isonomy._validate import optional
+from isonomy.errors import DataUnavailable, MissingExtra, NotApplicable
 from isonomy.mitigators import Reweighing
 from isonomy.mitigators.disparate_impact_remover import repair_by_itself
 from isonomy.models import metered_fit
@@ -57,12 +58,14 @@ class KaggleWorkbench(Workbench):
     """One model's rows, scaled and fitted as its script did; see the module."""
 
     def __init__(self, study: Study, trial: Trial, preparation: str, splitter: str) -> None:
-        try:
-            super().__init__(study, trial, preparation, splitter)
-        except DataUnavailable as error:  # a file that only its user may fetch: no failure of a run
-            raise NotApplicable(str(error)) from None
         self.published = study.protocol == "as_published"
         self.kernel = kernel(parse_name(preparation)[1]["model"])
+        try:
+            if self.kernel.library is not None:
+                optional(self.kernel.library, extra="boost", purpose=f"Model {self.kernel.model}")
+            super().__init__(study, trial, preparation, splitter)
+        except (DataUnavailable, MissingExtra) as error:  # what only its user may fetch: no failure
+            raise NotApplicable(str(error)) from None
         self.X_base: Floats = self.X
         # ties go to the first class, which is good in German's coding
         self._codes = np.array([2, 1] if self.kernel.dataset == "german" else [0, 1])
@@ -199,7 +202,8 @@ class KaggleWorkbench(Workbench):
 def unknown_label(labels: Labels, y: Labels, s: Labels) -> dict[str, float]:
     """Return accuracy and error rate difference where unfavourable predictions are no known label.
 
-    They are then neither right nor wrong: true negatives and false negatives do not exist.
+    They count neither as true negatives nor as false ones: accuracy is the share of true positives,
+    and the error rate, one less the accuracy, holds them all.
 
     Examples
     --------
@@ -207,12 +211,9 @@ def unknown_label(labels: Labels, y: Labels, s: Labels) -> dict[str, float]:
     >>> unknown_label(labels, y, s)
     {'accuracy': 0.25, 'error_rate_difference': 0.5}
     """
-    wrong = (labels == 1) & (y == 0)
-    rate = [float(wrong[s == group].mean()) for group in (0, 1)]
-    return {
-        "accuracy": float(((labels == 1) & (y == 1)).mean()),
-        "error_rate_difference": rate[0] - rate[1],
-    }
+    right = (labels == 1) & (y == 1)
+    error = [1.0 - float(right[s == group].mean()) for group in (0, 1)]
+    return {"accuracy": float(right.mean()), "error_rate_difference": error[0] - error[1]}
 
 
 def old_equalized_odds(labels: Labels, y: Labels, s: Labels) -> Labels:

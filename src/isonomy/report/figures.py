@@ -1,0 +1,194 @@
+"""Figures of papers, drawn from their numbers: groups of bars, or a grid of shades."""
+
+from html import escape
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from isonomy.papers.table import PaperTable, label_of
+from isonomy.report.svg import EDGE, Scale, axes, span_of, svg
+
+PALETTE = ("#24509e", "#6fa8dc", "#1a7f4b", "#93c47d", "#b3261e", "#e69138", "#8e63b8")
+"""The colours of the columns."""
+
+_WIDTH, _HEIGHT = 1120.0, 400.0
+_CELL = 56.0
+_FILLED = 0.84  # of a row's width; the rest keeps the rows apart
+_TALL = 2.0  # times the median of the rows' longest bars: where longer ones are cut off
+
+
+def figure_svg(table: PaperTable) -> str:
+    """Draw a figure of a paper; an empty string where a table is no figure.
+
+    What the paper prints is a black stroke at the bar of the same number.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"DI": [0.2, -0.1]}, ["a", "b"])
+    >>> figure_svg(PaperTable("fig3", "Bias", values, 2, drawing="bars")).count('class="bar"')
+    2
+    """
+    if not table.drawing:
+        return ""
+    return {"bars": _bars, "grid": _grid}[table.drawing](table)
+
+
+def _numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that hold numbers, as text too; what is no number is NaN."""
+    read = frame.apply(pd.to_numeric, errors="coerce")
+    return pd.DataFrame(read.loc[:, read.notna().any(axis=0).to_numpy()], dtype=np.float64)
+
+
+def _bars(table: PaperTable) -> str:
+    """Draw a group of bars for each row, one for each column."""
+    data = _numbers(table.data[list(table.drawn) or [*table.data.columns]])
+    theirs = data * np.nan
+    if table.printed is not None:
+        theirs = _numbers(table.printed).reindex_like(data)
+    has_print = bool(theirs.notna().any(axis=None))
+    limit = _limit(data)
+    ends = span_of(data.clip(-limit, limit), theirs.clip(-limit, limit), 0.0)
+    scale = Scale((0.0, float(len(data))), ends, _WIDTH, _HEIGHT)
+    parts = [axes(scale, "", "", x_ticks={0.0: ""}), _row_names(scale, table, data)]
+    width = _FILLED / max(len(data.columns), 1)
+    for k, column in enumerate(data.columns):
+        colour = PALETTE[k % len(PALETTE)]
+        for row, (value, printed) in enumerate(zip(data[column], theirs[column], strict=True)):
+            left = row + (1 - _FILLED) / 2 + width * k
+            said = f"{label_of(data.index[row])}, {label_of(column)}: {table.write(value)}"
+            if np.isfinite(printed):
+                said += f", in print {table.write(printed)}"
+            cut = float(np.clip(value, -limit, limit))
+            parts.append(_bar(scale, left, width, cut, f'fill="{colour}"', said))
+            if abs(printed) <= limit:
+                parts.append(_stroke(scale, left, width, printed))
+            if cut != value and np.isfinite(value):
+                x, y = scale.at(row + 0.5, cut)
+                # a second one of the same row goes beyond the first
+                away = 3 + 9 * int((data.iloc[row, :k] * np.sign(cut) > limit).sum())
+                parts.append(_text(x, y - away if cut > 0 else y + away + 7, f"{value:.1f}", "cut"))
+    parts.append(_legend([label_of(c) for c in data.columns], has_print=has_print))
+    style = (
+        "<style>.cut{font-size:9px;fill:var(--ink)}.row{font-size:10px;fill:var(--soft)}</style>"
+    )
+    return svg(style + "".join(parts), table.title, width=_WIDTH, height=_HEIGHT)
+
+
+def _limit(data: pd.DataFrame) -> float:
+    """Return the length at which bars are cut off, so that a few long ones do not flatten the rest."""
+    longest = data.abs().max(axis=1).dropna()
+    limit = _TALL * float(longest.median()) if len(longest) else np.inf
+    return limit if longest.max() > 1.5 * limit > 0 else np.inf
+
+
+def _bar(scale: Scale, left: float, width: float, value: float, style: str, title: str) -> str:
+    if not np.isfinite(value):
+        return ""
+    x0, y0 = scale.at(left, max(value, 0.0))
+    x1, y1 = scale.at(left + width, min(value, 0.0))
+    return (
+        f'<rect class="bar" x="{x0}" y="{y0}" width="{x1 - x0:.1f}" height="{max(y1 - y0, 0.6):.1f}" '
+        f"{style}><title>{escape(title)}</title></rect>"
+    )
+
+
+def _stroke(scale: Scale, left: float, width: float, value: float) -> str:
+    """Draw what is in print, a little wider than its bar."""
+    if not np.isfinite(value):
+        return ""
+    x0, y = scale.at(left, value)
+    x1, _ = scale.at(left + width, value)
+    return (
+        f'<line x1="{x0 - 0.8:.1f}" x2="{x1 + 0.8:.1f}" y1="{y}" y2="{y}" stroke="var(--ink)" '
+        f'stroke-width="{min(1.6, 0.3 * (x1 - x0)):.1f}"/>'
+    )
+
+
+def _row_names(scale: Scale, table: PaperTable, data: pd.DataFrame) -> str:
+    """Write the rows' names, what they say in words below, and a line between families of rows.
+
+    The rows of a family start with the same letters: GC1, GC2, ...
+    """
+    levels = [[str(v) for v in data.index.get_level_values(k)] for k in range(data.index.nlevels)]
+    words = table.data.loc[:, [c for c in table.data if c not in data and not table.drawn]]
+    lines = [*levels[::-1], *(words[c].astype(str).tolist() for c in words)]
+    bottom = scale.height - EDGE
+    parts = []
+    for depth, names in enumerate(lines):
+        start = 0
+        # an outer level is written once for all of its rows
+        runs = [len([*same]) for _, same in groupby(names)]
+        outer = 0 < depth < data.index.nlevels
+        for count in runs if outer else [1] * len(names):
+            x, _ = scale.at(start + count / 2, scale.y[0])
+            name = escape(names[start])
+            y = bottom + 15 + 14 * depth
+            parts.append(f'<text x="{x}" y="{y}" text-anchor="middle" class="row">{name}</text>')
+            start += count
+    start = 0
+    for _, family in groupby(levels[0], lambda name: name.rstrip("0123456789")):
+        start += len([*family])
+        if start < len(data):
+            x, _ = scale.at(start, scale.y[0])
+            parts.append(f'<line x1="{x}" x2="{x}" y1="12" y2="{bottom}" stroke="var(--line)"/>')
+    _, zero = scale.at(0.0, 0.0)
+    parts.append(
+        f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{zero}" y2="{zero}" stroke="var(--soft)"/>'
+    )
+    return "".join(parts)
+
+
+def _legend(names: list[str], *, has_print: bool) -> str:
+    """Write the names of the columns in a line at the bottom."""
+    x, y = EDGE, _HEIGHT - 8
+    parts = []
+    for k, name in enumerate(names):
+        colour = PALETTE[k % len(PALETTE)]
+        parts.append(
+            f'<rect x="{x}" y="{y - 9}" width="10" height="10" fill="{colour}"/>'
+            f'<text x="{x + 14}" y="{y}" class="t">{escape(name)}</text>'
+        )
+        x += 30 + 6.5 * len(name)
+    if has_print:
+        parts.append(
+            f'<line x1="{x}" x2="{x + 12}" y1="{y - 4}" y2="{y - 4}" stroke="var(--ink)" '
+            f'stroke-width="1.6"/><text x="{x + 16}" y="{y}" class="t">in print</text>'
+        )
+    return "".join(parts)
+
+
+def _grid(table: PaperTable) -> str:
+    """Draw every cell as a square, blue above zero and red below, the number in it."""
+    data = _numbers(table.data)
+    largest = float(np.nanmax(np.abs(data.to_numpy()), initial=1e-9))
+    parts = []
+    for j, column in enumerate(data.columns):
+        x = EDGE + _CELL * (j + 0.5)
+        parts.append(_text(x, 16, label_of(column)))
+        for i, (row, value) in enumerate(data[column].items()):
+            y = 24 + _CELL * i
+            parts.append(
+                f'<rect class="cell" x="{x - _CELL / 2}" y="{y}" width="{_CELL}" height="{_CELL}" '
+                f'stroke="var(--paper, #fff)" {_shade(value / largest)}><title>'
+                f"{escape(label_of(row))}, {escape(label_of(column))}</title></rect>"
+            )
+            parts.append(_text(x, y + _CELL / 2 + 4, table.write(float(value)), "n"))
+    for i, row in enumerate(data.index):
+        parts.append(_text(EDGE - 8, 24 + _CELL * (i + 0.5) + 4, label_of(row), anchor="end"))
+    width, height = EDGE + _CELL * data.shape[1] + 12, 36 + _CELL * data.shape[0]
+    style = "<style>.n{font-size:12px;fill:var(--ink)}</style>"
+    return svg(style + "".join(parts), table.title, width=width, height=height)
+
+
+def _shade(share: float) -> str:
+    """Return the fill of a cell: the stronger, the nearer a share is to 1 or -1."""
+    if not np.isfinite(share):
+        return 'fill="var(--line)"'
+    colour = "var(--dot)" if share >= 0 else "var(--violated)"
+    return f'fill="{colour}" fill-opacity="{0.75 * abs(share):.2f}"'
+
+
+def _text(x: Any, y: Any, words: str, kind: str = "t", *, anchor: str = "middle") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>'
