@@ -1,6 +1,7 @@
 """What the tests of backends and of runs share."""
 
 import importlib
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ def workloads() -> Any:
 def importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let workers import the trials, as they would import an installed package."""
     monkeypatch.syspath_prepend(str(HERE))
-    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    monkeypatch.setenv("PYTHONPATH", str(HERE), prepend=os.pathsep)
     yield
     stop_sandboxes()
 
