@@ -8,6 +8,7 @@ of its own, so that it can harm no other, and counts as failed if that process e
 """
 
 import contextlib
+import importlib
 import logging
 import os
 import socket
@@ -332,11 +333,14 @@ class Ray(Backend):
         options: dict[str, Any] = {"address": self.scheduler}
         if self.scheduler is None:
             options = {"address": "local", "num_cpus": self.count, "include_dashboard": False}
-            options["_node_ip_address"] = "127.0.0.1"  # nobody outside may connect
+            options["_node_ip_address"] = "127.0.0.1"
         try:
             if self.scheduler is not None:
                 _knock(self.scheduler)
-            with _environment("RAY_USAGE_STATS_ENABLED", "0"):
+            with (
+                _environment("RAY_USAGE_STATS_ENABLED", "0"),
+                _loopback() if self.scheduler is None else contextlib.nullcontext(),
+            ):
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(
@@ -369,6 +373,24 @@ class Ray(Backend):
             lost=ray.exceptions.RayError,
             cpus=lambda: max(25, ray.cluster_resources().get("CPU", 1)),
         )
+
+
+@contextlib.contextmanager
+def _loopback() -> Iterator[None]:
+    """Let a Ray that is started listen on loopback, so that nobody outside can connect.
+
+    On Linux Ray takes the machine's own address for 127.0.0.1, unless clusters are switched off,
+    as they are elsewhere; it reads that variable only once, when it is imported.
+    """
+    constants = importlib.import_module("ray._private.ray_constants")
+    name = "ENABLE_RAY_CLUSTER"
+    before = getattr(constants, name, None)
+    with _environment("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0"):
+        setattr(constants, name, False)
+        try:
+            yield
+        finally:
+            setattr(constants, name, before)
 
 
 def _call(guard: Guard, item: Any) -> Result:
