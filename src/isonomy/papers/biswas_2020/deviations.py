@@ -20,6 +20,7 @@ from isonomy.papers.biswas_2020.tables import (
     METRICS,
     MISPLACED,
     means,
+    repeats_of,
     single_runs,
     three_decimals,
 )
@@ -133,11 +134,9 @@ def agreement(ours: pd.DataFrame, published: pd.DataFrame) -> tuple[PaperTable, 
     table["all"] = (~miss).groupby(every["method"]).mean()
     table["misses"] = miss.groupby(every["method"]).sum()
     kinds = every.loc[miss, "cause"].value_counts()
-    runs = every.groupby("model", sort=False)["runs"].max().astype(int)
-    counts = [f"{n} of {', '.join(map(str, part.index))}" for n, part in runs.groupby(runs)]
     notes = (
         f"Our means: {_within(every)}.",
-        f"Runs of ours: {'; '.join(counts)}.",
+        f"Runs of ours: {repeats_of(every.groupby('model')['runs'].max())}.",
         *_yardstick(published),
     )
     listed = every[miss].set_index(["model", "method", "number"]).astype({"runs": int})
