@@ -20,6 +20,7 @@ __all__ = ["TITLE", "rows"]
 TITLE = "Part 12: forty Kaggle models"
 RATIO = 1.3
 REPEATS = 10
+ROWS = 8
 OUT = Path(__file__).resolve().parents[1] / "out"
 
 
@@ -34,8 +35,8 @@ def _costs(study: str) -> pd.DataFrame:
         folder = Path(tempfile.mkdtemp()) / study
         run(load_study(study).with_(repeats=1), folder)
     return Store.open(folder).query(
-        "select dataset, model, repeat, sum(cpu) cpu, sum(fit_cpu) fits, count(*) as made from runs "
-        "where status = 'ok' group by all"
+        "select dataset, model, repeat, sum(cpu) cpu, sum(fit_cpu) fits from runs group by all "
+        f"having count(*) = {ROWS} and count(*) filter (status = 'ok') > 0"
     )
 
 
@@ -54,9 +55,9 @@ def rows() -> list[Row]:
         cpu, fits = REPEATS * each.sum()
         repeats = costs.groupby("model")["repeat"].nunique()
         note = (
-            f"from {len(costs)} stored runs of a model (8 rows each, {repeats.min()} to "
+            f"from {len(costs)} stored runs of a model ({ROWS} rows each, {repeats.min()} to "
             f"{repeats.max()} repeats)"
         )
-        job = f"{word}: {len(each)} models, {REPEATS} repeats, 8 rows"
+        job = f"{word}: {len(each)} models, {REPEATS} repeats, {ROWS} rows"
         out.append(within(job, "their fits", cpu, fits, floor, note))
     return out

@@ -34,12 +34,12 @@ def main() -> None:
     assert found is not None
     lines = []
     for finding, said in found.text().iterrows():
-        lines += [
-            f"### {finding}",
-            "",
-            *(f"- *{side}*: {words}" for side, words in said.items()),
-            "",
-        ]
+        lines += [f"### {finding}", ""]
+        for side, words in said.items():
+            lines.append(
+                f"- *{side}*: `{words}`" if side == "to see it" else f"- *{side}*: {words}"
+            )
+        lines.append("")
     lines += [f"{note}\n" for note in found.notes]
     write_part(asked.page, store.name, "\n".join(lines).rstrip() + "\n")
 

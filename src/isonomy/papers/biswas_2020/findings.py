@@ -25,6 +25,7 @@ from isonomy.papers.biswas_2020.tables import (
     METRICS,
     means,
     ranks,
+    repeats_of,
     single_runs,
     totals,
 )
@@ -392,7 +393,11 @@ def _sign(holds: bool | None) -> str:
 
 def _repeats(frame: pd.DataFrame) -> str:
     """Return how many models and repeats stand behind a frame."""
-    runs = frame[frame["status"] == "ok"].groupby("dataset", observed=True)["repeat"].nunique()
-    models = frame.loc[frame["status"] == "ok", "model"].nunique()
-    by_data = ", ".join(f"{name} {count}" for name, count in runs.items() if count)
-    return f"{frame['study'].iloc[0]}: {models} models; repeats: {by_data}."
+    runs = frame[(frame["status"] == "ok").to_numpy()]
+    counts = runs.groupby(runs["model"].astype(str))["repeat"].nunique()
+    mitigated = ranks(frame).index
+    alone = sorted({*counts.index} - {*map(str, mitigated)})
+    without = f"; without any method: {', '.join(alone)}" if alone else ""
+    return (
+        f"{frame['study'].iloc[0]}: {len(counts)} models; repeats: {repeats_of(counts)}{without}."
+    )

@@ -117,6 +117,20 @@ def means(
     return laid.round(8).round(digits), notes
 
 
+def repeats_of(runs: "pd.Series[Any]") -> str:
+    """Write how many runs there are of which models, from counts by model.
+
+    Examples
+    --------
+    >>> repeats_of(pd.Series({"GC1": 1, "GC2": 10, "TM1": 10}))
+    '1 of GC1; 10 of GC2, TM1'
+    """
+    counts = runs.astype(int).sort_index(key=in_print)
+    return "; ".join(
+        f"{n} of {', '.join(map(str, part.index))}" for n, part in counts.groupby(counts)
+    )
+
+
 def in_print(models: "pd.Series[Any] | pd.Index[Any]") -> Any:
     """Return where the paper has each model, as a key to sort by."""
     order = {model: k for k, model in enumerate(printed_table2().index)}
