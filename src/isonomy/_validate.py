@@ -45,6 +45,7 @@ def unknown_name(kind: str, name: str, options: Sequence[Any]) -> UnknownName:
     """Build the error for a name that does not exist, with a did-you-mean."""
     known = list(dict.fromkeys(str(option) for option in options))
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
+    near = near or [option for option in known if name and option.startswith(str(name))][:1]
     folded = {option.casefold(): option for option in known}
     if str(name).casefold() in folded:
         near = [folded[str(name).casefold()]]

@@ -92,7 +92,9 @@ def test_every_chen_table_comes_out_of_our_own_runs(runs: list[Record]) -> None:
     frame = records_frame(runs)
     for name, recipe in chen_2022.TABLES.items():
         options = {"task": "German-Sex"} if name == "fig7" else {}
-        assert recipe.make(frame, **options).cases > 0, name
+        made = recipe.make(frame, **options)
+        # three runs are too few for any difference to be significant, and the table says so
+        assert made.cases > 0 or any("Too few runs" in note for note in made.notes), name
     # 17 methods x 15 trade-offs x 3 runs of one model on one task
     assert chen_2022.fig8(frame).cases == 17 * 15 * 3
 

@@ -116,7 +116,8 @@ def _in_common(rows: ArrayLike, reference: float) -> tuple[tuple[float, ...], tu
     Rounded down to a 128th: less in common asks for a little more caution.
     """
     n = np.asarray(rows, dtype=np.float64)
-    shared = np.floor(np.sqrt(n / (n + reference)) * 128) / 128
+    share = np.divide(n, n + reference, out=np.zeros_like(n), where=n + reference > 0)
+    shared = np.floor(np.sqrt(share) * 128) / 128
     values, times = np.unique(np.minimum(shared, 127 / 128), return_counts=True)
     return tuple(values.tolist()), tuple(times.tolist())
 
