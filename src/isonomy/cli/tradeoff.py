@@ -108,7 +108,7 @@ def tradeoff_command(
                 file,
                 sensitive,
                 label=label,
-                favorable=favorable,
+                favorable=favorable or None,
                 privileged=groups,
                 bins=cuts,
                 drop=drop,
