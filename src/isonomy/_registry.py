@@ -135,7 +135,7 @@ class Registry(Mapping[str, T], Generic[T]):
                     for file in files_of(room):
                         importlib.import_module(f"{room}.{file}")
                 except BaseException:
-                    self._room = room  # interrupted or broken: half a registry is none
+                    self._room = room  # interrupted or broken: the next look tries again
                     raise
                 self._items = dict(sorted(self._items.items()))  # whatever was imported first
         load_plugins()

@@ -222,7 +222,7 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
 def seeded(estimator: BaseEstimator, random_state: Any) -> BaseEstimator:
     """Return the estimator, with a seed wherever it, or a part of it, has none.
 
-    A generator is not drawn from: whoever else uses it goes on as if this had not been.
+    Of a generator a copy is drawn from, so that its own state does not change.
 
     Examples
     --------

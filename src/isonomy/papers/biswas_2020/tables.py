@@ -151,8 +151,9 @@ def _sums(laid: pd.DataFrame) -> pd.DataFrame:
 def ranks(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rank of each method by total bias, 1 for the least.
 
-    A model without any mitigated run has none. Totals that are equal at the three decimals of the ten-run means are ranked by the single runs
-    that were shipped, where the frame holds them, which have eight; then in the order R D A P E C O.
+    A model without any mitigated run has none. Totals that are equal at the three decimals of the
+    ten-run means are ranked by the single runs that were shipped, where the frame holds them, which
+    have eight; then in the order R D A P E C O.
     """
     total = totals(frame)[[*METHODS]].dropna(how="all")
     finer = total * 0.0
