@@ -337,6 +337,9 @@ class Recoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if hasattr(model, known):
                 setattr(self, known, getattr(model, known))
 
+    def __sklearn_clone__(self) -> Self:
+        return self  # like scikit-learn's FrozenEstimator: an unfitted learner has no classes
+
     def fit(self, X: Any, y: Any) -> Self:
         """Leave the learner as it is."""
         return self
