@@ -172,6 +172,12 @@ def printed_table2() -> pd.DataFrame:
     return read_printed(__file__, "table2", header=2)
 
 
+def printed_text() -> dict[str, float]:
+    """Return the numbers that only the running text of the paper has."""
+    numbers = read_printed(__file__, "text")["number"]
+    return {str(name): float(number) for name, number in numbers.items()}
+
+
 def printed_numbers(side: str, models: "pd.Index[Any]") -> pd.DataFrame:
     """Return the nine numbers in print of some models, ``before`` or ``after`` mitigation, as text."""
     columns = [(side, metric) for metric in METRICS]
