@@ -36,7 +36,7 @@ def quarters(values: ArrayLike, rows: ArrayLike | None = None) -> list[float]:
     Parameters
     ----------
     values : array-like
-        Numbers; NaN is left out.
+        Numbers; what is not finite is left out.
     rows : array-like, optional
         How many rows have each value.
 
@@ -49,7 +49,8 @@ def quarters(values: ArrayLike, rows: ArrayLike | None = None) -> list[float]:
     """
     numbers = np.asarray(values, dtype=np.float64)
     weight = np.ones(numbers.size) if rows is None else np.asarray(rows, dtype=np.float64)
-    order = np.argsort(numbers)[: int(np.isfinite(numbers).sum())]
+    order = np.argsort(numbers)
+    order = order[np.isfinite(numbers[order])]
     if not order.size:
         return []
     below = np.cumsum(weight[order]) / weight[order].sum()

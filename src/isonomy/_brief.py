@@ -24,8 +24,8 @@ def brief(result: Any) -> str:
     >>> Fit(3, 0.123456, np.zeros((40, 2)))
     Fit(k=3, scale=0.1235, values=<40 x 2>)
     """
-    told = {field.name: _short(getattr(result, field.name)) for field in fields(result)}
-    return f"{type(result).__name__}({', '.join(f'{k}={v}' for k, v in told.items() if v)})"
+    shown = {field.name: _short(getattr(result, field.name)) for field in fields(result)}
+    return f"{type(result).__name__}({', '.join(f'{k}={v}' for k, v in shown.items() if v)})"
 
 
 def _short(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from isonomy._validate import listed, optional
+from isonomy._validate import check_names, optional
 from isonomy.errors import InputError
 
 ABSENT = ("na", "n/a", "nan", "null", "none", "")
@@ -40,12 +40,7 @@ def sheet_table(grid: pd.DataFrame, title: str) -> pd.DataFrame:
             f"The first row of sheet {title!r} must name its columns; column "
             f"{names.index('') + 1} has no name."
         )
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise InputError(
-            f"Each column of sheet {title!r} must have a name of its own; {listed(doubled)} "
-            "comes twice."
-        )
+    check_names(names, what=f"sheet {title!r}", fold=True)
     return pd.DataFrame({name: _typed(grid.iloc[1:, k]) for k, name in enumerate(names)})
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._excel import ABSENT, read_sheets, sheet_table
-from isonomy._validate import check_columns, listed, unknown_name
+from isonomy._validate import check_columns, check_names, listed, unknown_name
 from isonomy.errors import InputError
 
 _PARQUET, _CSV = {".parquet", ".pq"}, {".csv", ".tsv", ".txt", ".data"}
@@ -160,7 +160,13 @@ def _csv_reader(connection: Any, literal: str) -> str:
     (line,) = connection.execute(first).fetchone() or ("",)
     header = re.sub('"[^"]*"', "", line or "")
     separator = max(",;\t|", key=header.count)
-    _check_names(next(csv.reader([line or ""], delimiter=separator), []))
+    try:
+        names = next(csv.reader([line or ""], delimiter=separator), [])
+    except csv.Error as error:  # a field of more than 128 KiB
+        raise InputError(
+            f"The first line of a file must name its columns; here it cannot: {error}."
+        ) from None
+    check_names(names, what="a file", fold=True)
     call = (
         f"read_csv({literal}, delim={sql_text(separator)}, quote='\"', escape='\"', "
         f"header=true, skip=0, comment='', sample_size=1000000"
@@ -183,19 +189,6 @@ def _csv_reader(connection: Any, literal: str) -> str:
         return f"{call})"
     casts = ", ".join(f"{_NUMBER} AS {{0}}".format(sql_name(c)) for c in numbers)
     return f"(SELECT * REPLACE ({casts}) FROM {call}))"
-
-
-def _check_names(names: Sequence[str]) -> None:
-    """Raise where two columns have one name, which DuckDB would change; capitals make no difference."""
-    folded = [name.strip().casefold() for name in names]
-    doubled = [
-        name for name, key in zip(names, folded, strict=True) if key and folded.count(key) > 1
-    ]
-    if doubled:
-        raise InputError(
-            "Each column of a file must have a name of its own, capital letters aside; "
-            f"{listed(dict.fromkeys(doubled))} occurs more than once: rename or drop one."
-        )
 
 
 def _plain_rows(connection: Any, rows: str) -> str:

@@ -144,7 +144,9 @@ def bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "p
     if not is_number(values):
         some = list(values.dropna().unique()[:3])
         raise InputError(f"Only numbers can be cut into bins; {attribute!r} holds {listed(some)}.")
-    edges = sorted(cuts)
+    edges = sorted(set(cuts))
+    if not edges:
+        raise InputError(f"At least one cut must be named for {attribute!r}; got none.")
     cut = pd.cut(values, [-np.inf, *edges, np.inf], right=False, labels=band_names(edges))
     return cut.astype(object).where(values.notna(), None)
 

@@ -98,7 +98,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return decorate
 
     def add_alias(self, alias: str, name: str) -> None:
-        """Return what is registered as ``name`` another name."""
+        """Register another name for what is registered as ``name``."""
         if alias in self._items or alias in self._aliases:
             raise RuntimeError(f"{self.kind} {alias!r} is registered twice")
         self._aliases[alias] = self.resolve(name)
@@ -127,12 +127,17 @@ class Registry(Mapping[str, T], Generic[T]):
         return len(self._items)
 
     def _load(self) -> None:
+        """Import the files of the room, if there is one, and then the plug-ins."""
         with _lock:
-            room, self._room = self._room, ""  # first: a file may look into the registry itself
-            for file in files_of(room) if room else ():
-                importlib.import_module(f"{room}.{file}")
-            if room:  # whatever was imported first
-                self._items = dict(sorted(self._items.items()))
+            if self._room:
+                room, self._room = self._room, ""  # first: a file may look into the registry itself
+                try:
+                    for file in files_of(room):
+                        importlib.import_module(f"{room}.{file}")
+                except BaseException:
+                    self._room = room  # interrupted or broken: the next look tries again
+                    raise
+                self._items = dict(sorted(self._items.items()))  # whatever was imported first
         load_plugins()
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from types import ModuleType
 from typing import Any
@@ -84,14 +85,25 @@ def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
         )
 
 
-def check_names(names: Iterable[Any], *, what: str) -> None:
-    """Raise where two columns of a table bear one name: which is meant cannot be known."""
+def check_names(names: Iterable[Any], *, what: str, fold: bool = False) -> None:
+    """Raise where two columns of a table have the same name: which is meant cannot be known.
+
+    With ``fold`` names that differ in capital letters or outer spaces only are the same, as they
+    are to DuckDB, which would rename one; columns without a name are left to it.
+    """
     names = list(names)
-    if len(set(names)) < len(names):
-        doubled = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    keys = [str(name).strip().casefold() for name in names] if fold else names
+    times = Counter(keys)
+    doubled = dict.fromkeys(
+        name
+        for name, key in zip(names, keys, strict=True)
+        if times[key] > 1 and not (fold and key == "")
+    )
+    if doubled:
+        aside = ", capital letters aside" if fold else ""
         raise InputError(
-            f"Each column of {what} must have a name of its own; {listed(doubled)} occurs more "
-            f"than once: rename or drop one."
+            f"Each column of {what} must have a name of its own{aside}; {listed(doubled)} occurs "
+            f"more than once: rename or drop one."
         )
 
 

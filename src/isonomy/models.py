@@ -222,7 +222,7 @@ def make_model(name: str, recipe: str = "default", random_state: Any = 0) -> Bas
 def seeded(estimator: BaseEstimator, random_state: Any) -> BaseEstimator:
     """Return the estimator, with a seed wherever it, or a part of it, has none.
 
-    A generator is not drawn from: whoever else uses it goes on as if this had not been.
+    Of a generator a copy is drawn from, so that its own state does not change.
 
     Examples
     --------
@@ -336,6 +336,9 @@ class Recoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for known in ("feature_names_in_", "n_features_in_"):  # which columns it was fitted on
             if hasattr(model, known):
                 setattr(self, known, getattr(model, known))
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # like scikit-learn's FrozenEstimator: an unfitted learner has no classes
 
     def fit(self, X: Any, y: Any) -> Self:
         """Leave the learner as it is."""

@@ -26,6 +26,10 @@ def folder(predictions: pd.DataFrame, tmp_path: Path) -> Path:
         '[models]\ntree = "dt(max_depth=3)"\n'
         'bayes = "sklearn.naive_bayes.GaussianNB(var_smoothing=0.1)"\nodd = "rf(depth=1)"\n'
     )
+    for place, files in (("twice", ("a.toml", "b.toml")), ("named", ("a.toml", "tree.pkl"))):
+        (tmp_path / place).mkdir()
+        for file in files:
+            (tmp_path / place / file).write_text('[models]\ntree = "dt"\n')
     return tmp_path
 
 
@@ -82,6 +86,12 @@ def test_models_that_lack_something_are_named_and_the_others_go_on(
         (["models/mine.pkl", "p.csv", *COLUMNS], "--trust"),
         (["models", "p.csv", *COLUMNS, "--train", "2"], "between 0 and 1"),
         (["models", "p.csv", *COLUMNS, "--performance", "auc"], "performance metric of counts"),
+        (["twice", "p.csv", *COLUMNS], "'tree' of 'b.toml' is another model, too"),
+        (["named", "p.csv", *COLUMNS], "'tree' of 'a.toml' is another model, too"),
+        (
+            ["models", "synthetic", "--sensitive", "group", "--label", "y", "--favorable", "1"],
+            "--label and --favorable must be left out for a dataset",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, folder: Path) -> None:

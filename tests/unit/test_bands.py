@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from isonomy._bands import quarters, suggestion, too_many_numbers
+from isonomy._groups import bands
 from isonomy.audit import audit
 from isonomy.errors import InputError
 
@@ -33,3 +34,14 @@ def test_an_unbinned_age_gets_cuts_to_use() -> None:
     assert note.endswith(f"(--bins age={','.join(f'{c:g}' for c in quarters(age))}).")
     with pytest.raises(InputError, match=r"--bins income=2\d,\d+,\d+\)"):
         audit(y, y, sensitive_features=pd.DataFrame({"income": np.arange(6000) % 101}))
+
+
+def test_cuts_named_twice_count_once_and_some_must_be_named() -> None:
+    ages = pd.Series([20, 30, np.nan])
+    assert bands(ages, [25, 25], "age").tolist() == ["under 25", "25 and over", None]
+    with pytest.raises(InputError, match="At least one cut must be named for 'age'"):
+        bands(ages, [], "age")
+
+
+def test_infinite_numbers_make_no_cuts() -> None:
+    assert quarters([-np.inf, *range(1, 9), np.inf]) == quarters(range(1, 9))

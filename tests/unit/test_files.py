@@ -112,6 +112,12 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path, header: str) -> Non
         read_table(file)
 
 
+def test_a_first_line_that_names_nothing_is_one_sentence(tmp_path: Path) -> None:
+    file = write(tmp_path / "long.csv", f"{'a' * 200_000},b\n1,2\n")
+    with pytest.raises(InputError, match="first line of a file must name its columns"):
+        read_table(file)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet", "duckdb"])
 def test_no_progress_bar_on_standard_output(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"rows.{ending}"
@@ -162,14 +168,14 @@ def test_excel_files_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> Non
     book.save(empty)
     book.active["A1"], book.active["A3"], book.active["B3"] = "Report", "sex", "age"
     book.save(title)
-    book.active["B1"] = "Report"
+    book.active["B1"] = "report "
     book.save(doubled)
     fake.write_text("a,b\n1,2\n")
     old.write_bytes(b"\xd0\xcf")
     for path, words in (
         (empty, "must hold rows"),
         (title, "must name its columns; column 2 has no name"),
-        (doubled, "'Report' comes twice"),
+        (doubled, "capital letters aside; 'Report' and 'report' occurs more than once"),
         (fake, "cannot be read as an Excel file"),
         (old, "save it as .xlsx"),
     ):

@@ -16,6 +16,7 @@ from isonomy.models import (
     LegacyLogisticRegression,
     WeightedNeighbors,
     fit_model,
+    innermost,
     make_model,
     weight_keyword,
     with_scores,
@@ -147,3 +148,27 @@ def test_the_logistic_regression_of_the_studies_stops_on_the_sum_of_the_losses(r
     assert old.n_iter_[0] > new.n_iter_[0]
     assert isinstance(make_model("lr", "chen"), LegacyLogisticRegression)
     assert isinstance(make_model("lr", "fairea"), LegacyLogisticRegression)
+
+
+class CountsClasses(LogisticRegression):
+    """A learner that refuses labels other than 0, 1, ..., as XGBoost does."""
+
+    def fit(self, X, y, sample_weight=None):
+        if not np.array_equal(np.unique(y), np.arange(len(np.unique(y)))):
+            raise ValueError("Invalid classes inferred from unique values of `y`.")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_learner_that_counts_classes_answers_in_labels(rows) -> None:
+    X, y, w = rows
+    words = np.array(["no", "yes"])[y]
+    model, plain = fit_model(CountsClasses(), X, words, w), LogisticRegression().fit(X, y, w)
+    np.testing.assert_array_equal(model.predict(X), np.array(["no", "yes"])[plain.predict(X)])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.n_features_in_ == 3
+    assert type(innermost(model)) is CountsClasses
+    copied = sklearn.base.clone(model)  # stays fitted: a learner without classes has no labels
+    np.testing.assert_array_equal(copied.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="Input X contains NaN"):  # it was not the labels
+        fit_model(CountsClasses(), np.full_like(X, np.nan), y)

@@ -12,6 +12,7 @@ from isonomy.data.splits import SPLITTERS
 from isonomy.errors import IsonomyWarning, UnknownName
 
 FRUITS: Registry[int] = Registry("fruit")
+TREES: Registry[int] = Registry("tree", room="orchard_room")
 
 
 @pytest.fixture
@@ -41,3 +42,23 @@ def test_a_plug_in_is_imported_on_the_first_miss(plugins: None) -> None:
 def test_the_papers_come_in_by_the_same_door() -> None:
     assert {"chen", "evt", "evt_joined"} <= set(SPLITTERS)
     assert SPLITTERS.resolve("fairea") == "aif360"
+
+
+def test_a_room_fills_its_registry_and_tries_again_after_a_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    room = tmp_path / "orchard_room"
+    room.mkdir()
+    (room / "__init__.py").touch()
+    (room / "_shared.py").write_text("raise RuntimeError('private files are not imported')\n")
+    (room / "plum.py").write_text("import sys\nsys.modules['fruits'].TREES.add('plum', 2)\n")
+    (room / "pear.py").write_text("import sys\nsys.modules['fruits'].TREES.add('pear', 1)\n")
+    (room / "quince.py").write_text("raise KeyboardInterrupt\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "fruits", sys.modules[__name__])
+    for _ in range(2):  # half a registry is never taken for the whole
+        with pytest.raises(KeyboardInterrupt):
+            list(TREES)
+    (room / "quince.py").unlink()
+    TREES.add("apple", 0)
+    assert list(TREES.items()) == [("apple", 0), ("pear", 1), ("plum", 2)]

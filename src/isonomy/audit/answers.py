@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._groups import factorize
-from isonomy._tables import column_names
+from isonomy._tables import column_names, row_count
 from isonomy._validate import in_one_line, listed, match_values
 from isonomy.errors import InputError, IsonomyError
 
@@ -68,13 +68,13 @@ def ask(
                 score = chances[:, [c in favorable for c in own]].sum(axis=1)
         except IsonomyError:
             raise
-        except Exception as error:
+        except Exception as error:  # whatever a model of the user's raises
             raise InputError(f"It cannot answer for these rows: {in_one_line(error)}") from error
     notes += [f"{name} warns: {str(w.message).strip().splitlines()[0]}" for w in said]
-    if answer.shape != (len(X),):
+    if answer.shape != (row_count(X),):
         raise InputError(
             f"A model must give one label per row; it gave an array of shape {answer.shape} for "
-            f"{len(X):,} rows."
+            f"{row_count(X):,} rows."
         )
     codes, values = factorize(answer)
     translated = np.empty(len(values), dtype=object)

@@ -168,6 +168,6 @@ def train_models(
             notes += [f"{name} warns: {str(w.message).strip().splitlines()[0]}" for w in said]
         except IsonomyError as error:
             left_out[name] = str(error)
-        except Exception as error:
+        except Exception as error:  # whatever a learner raises: the others go on
             left_out[name] = f"It could not be trained: {in_one_line(error)}"
     return TrainedModels(models, left_out, test, cut, tuple(dict.fromkeys(notes)))

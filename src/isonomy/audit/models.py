@@ -13,10 +13,11 @@ from isonomy._groups import (
     choose_privileged,
     factorize,
     group_index,
+    is_one_of,
     is_unknown_group,
     sort_key,
 )
-from isonomy._tables import column_names
+from isonomy._tables import row_count
 from isonomy._validate import check_length, check_weight, listed, match_values, resolve_favorable
 from isonomy.audit.answers import Answers, ask
 from isonomy.audit.findings import Audit
@@ -106,13 +107,13 @@ def audit_models(
     columns = attribute_columns(sensitive_features)
     label = as_column(y, "y")
     weight = None if sample_weight is None else check_weight(sample_weight)
-    check_length("y", len(label), "X", len(X))
+    check_length("y", len(label), "X", row_count(X))
     codes, found = factorize(label)
     if (codes < 0).any():
         raise InputError("y must be known for every row; it is missing in some: drop those rows.")
     good_labels = resolve_favorable(sorted(found, key=sort_key), favorable)
     notes = list(notes)
-    known = _privileged(columns, np.isin(np.asarray(label), list(good_labels)), privileged, notes)
+    known = _privileged(columns, is_one_of(label, good_labels), privileged, notes)
     absent = dict(left_out or {})
     answers: dict[str, Answers] = {}
     for name, model in models.items():
@@ -144,7 +145,7 @@ def audit_models(
             sample_weight=weight,
             favorable=list(good_labels),
             privileged=known,
-            X=X if column_names(X) else None,
+            X=X,
             metrics=chosen,
             thresholds=thresholds,
             confidence=confidence,

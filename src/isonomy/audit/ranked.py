@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from isonomy._arrays import Floats
 from isonomy.audit.findings import Audit
 from isonomy.audit.paired import (
     SharedRows,
@@ -61,8 +63,7 @@ def rank_models(
     with np.errstate(invalid="ignore"):
         better = (p_good <= alpha) & (gain[:, None] > gain[None, :])
         fairer = (p_fair <= alpha) & (bias[:, None] < bias[None, :])
-        ranks = [1 + (gain[None, :] > gain[:, None]).sum(axis=1)]
-        ranks += [1 + (bias[None, :] < bias[:, None]).sum(axis=1)]
+    ranks = [_ranks(-gain), _ranks(bias)]
     (good_low, good_high), (fair_low, fair_high) = rank_range(better), rank_range(fairer)
     front, beaten = pareto(gain, bias), better & fairer
     ends = [_size_ends(*gap_of(fair, [f.low, f.high]).tolist()) for f in gaps]
@@ -108,6 +109,12 @@ def rank_models(
     ]
     order = np.lexsort((bias, -gain))
     return [standings[k] for k in order], pairs
+
+
+def _ranks(values: Floats) -> NDArray[np.intp]:
+    """Return ranks, the smallest value first; equal values share one, undefined ones the last."""
+    known = np.where(np.isnan(values), np.inf, values)
+    return np.asarray(1 + (known[None, :] < known[:, None]).sum(axis=1))
 
 
 def _size_ends(low: float, high: float) -> tuple[float, float]:

@@ -16,7 +16,8 @@ from isonomy.errors import InputError
 class Standing:
     """One model and one protected attribute: both goals, ranks, and whether any model beats it.
 
-    ``performance_rank`` and ``bias_rank`` order what was measured, equal values sharing a rank;
+    ``performance_rank`` and ``bias_rank`` order what was measured; equal values share a rank, undefined
+    ones the last;
     ``performance_ranks`` and ``bias_ranks`` are the best and the worst rank that the pairs shown to
     differ leave. ``front``: no other model measured better on one goal and as good on the other.
     ``beaten_by``: models shown to be better *and* fairer.

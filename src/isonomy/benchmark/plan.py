@@ -131,7 +131,9 @@ def plan_benchmark(
         "table": table,
     }
     if is_name or isinstance(data, Dataset):
-        declared = [name for name, value in {**options, "drop": drop}.items() if value]
+        given = {**options, "drop": drop}.items()
+        # a favorable label may be 0 or False
+        declared = [k for k, v in given if v or (k == "favorable" and v is not None)]
         if declared:
             raise InputError(
                 f"{listed(declared)} must be left out for a dataset that declares them itself "
@@ -321,9 +323,9 @@ def _others(
             )
         elif count <= MOST_GROUPS:
             others.append(column)
-        elif is_number(values) and may_add:
+        elif is_number(values) and may_add and (cuts := band_cuts(values)):
             others.append(f"{column} (quarter)")
-            quarters[others[-1]] = bands(values, band_cuts(values), column)
+            quarters[others[-1]] = bands(values, cuts, column)
         else:
             notes.append(f"{column} looks protected and is not examined: it has {count} values.")
     return others, quarters

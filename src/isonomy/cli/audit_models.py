@@ -130,6 +130,7 @@ def _dataset(
             drop=drop, weight=weight,
         )  # fmt: skip
     else:
+        options.refuse_for_dataset(data, label=label, favorable=favorable, weight=weight)
         rows = load(data)
         check_columns(sensitive, list(rows.attributes))
         if drop:
@@ -168,14 +169,18 @@ def _gather(
             "Models from files are judged on the rows given: rows that they were trained on flatter "
             "them."
         )
-    declared = {name: text for file in files for name, text in read_declared(file).items()}
+    names = {*models, *left_out}
+    declared: dict[str, str] = {}
+    for file in files:
+        for name, text in read_declared(file).items():
+            if name in names or name in declared:
+                raise InputError(
+                    f"Each model must have a name of its own; {name!r} of {file.name!r} is another "
+                    f"model, too: rename one."
+                )
+            declared[name] = text
     if declared:
         done = train_models(declared, rows, train=train, random_state=seed)
-        twice = set(done.models) & set(models)
-        if twice:
-            raise InputError(
-                f"Each model must have a name of its own; {min(twice)!r} is a file and declared."
-            )
         models, left_out, rows = {**models, **done.models}, {**left_out, **done.left_out}, done.test
         notes.append(
             f"Declared models were trained on {done.train_rows:,} rows; all models are judged on "

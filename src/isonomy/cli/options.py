@@ -8,7 +8,7 @@ Every option that takes several values may be repeated, and commas split: ``--se
 is ``--sensitive sex --sensitive race``. A comma inside brackets or quotes does not split.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -239,6 +239,16 @@ def parse_numbers(pairs: list[str], option: str) -> dict[str, list[float]]:
     except ValueError:
         form = _FORMS.get(option, "NAME=NUMBER")
         raise InputError(f"{option} must be {form}; got {', '.join(pairs)!r}.") from None
+
+
+def refuse_for_dataset(data: str, **given: Any) -> None:
+    """Raise where options that describe a file are given for a dataset that declares itself."""
+    needless = [f"--{name}" for name, value in given.items() if value]
+    if needless:
+        raise InputError(
+            f"{' and '.join(needless)} must be left out for a dataset that declares what is in it "
+            f"(isonomy data info {data}); it is for files."
+        )
 
 
 def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:

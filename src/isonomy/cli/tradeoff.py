@@ -108,7 +108,7 @@ def tradeoff_command(
                 file,
                 sensitive,
                 label=label,
-                favorable=favorable,
+                favorable=favorable or None,
                 privileged=groups,
                 bins=cuts,
                 drop=drop,
@@ -201,20 +201,15 @@ def _frontier(
         return None
 
 
-def read_dataset(data: str, sensitive: list[str], **options: Any) -> Any:
+def read_dataset(data: str, sensitive: list[str], *, label: str | None, **given: Any) -> Any:
     """Load a dataset by name, or make one of a file to learn from and print what to know of it."""
     from isonomy._files import is_table_file
     from isonomy.data import load, own_dataset
 
     if not is_table_file(data):
-        declared = [f"--{name}" for name, given in options.items() if given and name != "label"]
-        if declared:
-            raise InputError(
-                f"{' and '.join(declared)} must be left out for a dataset that declares what is in "
-                f"it (isonomy data info {data}); it is for files."
-            )
+        options.refuse_for_dataset(data, **given)
         return load(data)
-    dataset, notes = own_dataset(data, sensitive_features=sensitive, **options)
+    dataset, notes = own_dataset(data, label=label, sensitive_features=sensitive, **given)
     for note in notes:
         messages().print(f"isonomy: {note}", soft_wrap=True, markup=False)
     return dataset

@@ -86,7 +86,7 @@ def tune_command(
         data,
         sensitive,
         label=label,
-        favorable=favorable,
+        favorable=favorable or None,
         privileged=options.parse_pairs(privileged, "--privileged"),
         bins=options.parse_bins(bins, sensitive),
         drop=drop,

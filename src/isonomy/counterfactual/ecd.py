@@ -150,10 +150,10 @@ def tail(
     }  # fmt: skip
     parts = []
     for g, name in enumerate(attribute.groups):
-        mine = pairs.codes == g
-        numbers = extremes(pairs.cd[mine], random_state=random_state + g, **options)
-        share = float(pairs.flipped[mine].mean())
-        low, high = wilson_interval(share, int(mine.sum()), confidence=confidence)
+        members = pairs.codes == g
+        numbers = extremes(pairs.cd[members], random_state=random_state + g, **options)
+        share = float(pairs.flipped[members].mean())
+        low, high = wilson_interval(share, int(members.sum()), confidence=confidence)
         parts.append(
             GroupReport(
                 group=name,
@@ -162,7 +162,7 @@ def tail(
                 diagnosis=_diagnosis(numbers, confidence, resamples, random_state),
                 flip_rate=Estimate(share, float(low), float(high)),
                 exact=(exact or {}).get(g),
-                sentence=_sentence(numbers, pairs, mine),
+                sentence=_sentence(numbers, pairs, members),
             )
         )
     reference = (
@@ -262,7 +262,7 @@ def _diagnosis(
     return diagnose(numbers.fit, confidence=confidence, resamples=draws, random_state=random_state)
 
 
-def _sentence(numbers: Extremes, pairs: Pairs, mine: NDArray[np.bool_]) -> str:
+def _sentence(numbers: Extremes, pairs: Pairs, members: NDArray[np.bool_]) -> str:
     if pairs.score.max() == pairs.score.min() and numbers.largest == 0 == numbers.values[-1]:
         return (
             f"The model gives every row the score {pairs.score[0]:.4g}, whatever the group: "

@@ -40,10 +40,10 @@ def telling_order(X: Any, pairs: Pairs, worst: NDArray[np.intp]) -> list[int]:
     codes, count = np.unique(pairs.codes[worst], return_counts=True)
     shares = np.zeros(X.shape[1])
     for group, weight in zip(codes, count, strict=True):
-        mine = np.flatnonzero(pairs.codes == group)
-        mine = mine[:: -(-mine.size // MOST_ROWS)]
-        ranks = rank(pairs.cd[mine])
-        people = take(X, mine)
+        members = np.flatnonzero(pairs.codes == group)
+        members = members[:: -(-members.size // MOST_ROWS)]
+        ranks = rank(pairs.cd[members])
+        people = take(X, members)
         for p in range(X.shape[1]):
             shares[p] += weight * explained(get_column(people, p), ranks)
     order = np.argsort(-shares, kind="stable").tolist()

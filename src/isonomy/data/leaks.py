@@ -121,7 +121,7 @@ def leak_notes(data: Dataset) -> list[str]:
 
 
 def proxy_notes(table: pd.DataFrame, attributes: Iterable[str]) -> list[str]:
-    """Warn of columns that alone predict a protected attribute almost perfectly.
+    """Warn of columns that alone predict a protected attribute of the table almost perfectly.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def proxy_notes(table: pd.DataFrame, attributes: Iterable[str]) -> list[str]:
     >>> proxy_notes(table, ["sex"])
     ['title alone predicts sex for 100% of the rows: a model that sees it knows sex (a proxy).']
     """
-    asked = list(attributes)
+    asked = [a for a in attributes if a in table.columns]
     others = [c for c in table.columns if c not in asked]
     notes = []
     for attribute in asked:

@@ -96,7 +96,7 @@ def own_dataset(
         rows,
         label=label,
         sensitive_features=attributes,
-        favorable=favorable or None,
+        favorable=favorable,
         privileged=named,
         drop=drop,
         name=Path(data).stem if is_file else "data",

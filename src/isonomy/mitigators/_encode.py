@@ -99,6 +99,11 @@ def _takes_categories(learner: Any, X: Any) -> bool:
     )
 
 
+def _source(made: str, columns: Sequence[str]) -> str:
+    """Return the column that an encoded one comes from; names may hold ``=`` themselves."""
+    return max((c for c in columns if made == c or made.startswith(f"{c}=")), key=len)
+
+
 @dataclass
 class TableEncoder:
     """The encoder of the preparation ``default``, fitted on the rows that a mitigator learns from.
@@ -136,9 +141,9 @@ class TableEncoder:
         encoder.kinds = dict(frame.dtypes)
         frame = encoder._coded(frame)
         encoder.transformer = make_transformer(frame).fit(frame)
-        made = list(encoder.transformer.get_feature_names_out())
+        made = encoder.transformer.get_feature_names_out()
         marked = {names[j] for j in protected}
-        positions = [j for j, n in enumerate(made) if n in marked or n.split("=")[0] in marked]
+        positions = [j for j, name in enumerate(made) if _source(name, names) in marked]
         return encoder, encoder._transform(frame, X), tuple(positions)
 
     def __call__(self, X: Any) -> pd.DataFrame:

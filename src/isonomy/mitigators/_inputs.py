@@ -87,7 +87,7 @@ def check_types(owner: Any) -> None:
         if len(kinds) != 1 or kinds[0] not in _KINDS or (value is None and several):
             continue
         kind, words = _KINDS[kinds[0]]
-        # a truth is a whole number to Python, and to nobody else
+        # Python takes True for a whole number; a parameter that is one does not
         fits = isinstance(value, kind) and (kinds[0] is bool or not isinstance(value, bool))
         if fits and kinds[0] == tuple[float, float]:
             fits = len(value) == 2 and all(isinstance(one, Real) for one in value)

@@ -4,7 +4,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
@@ -47,7 +47,7 @@ class Refits:
 
     def fit(self, y: Vector, weight: Floats) -> tuple[Any, Vector]:
         """Return the learner fitted with these labels and weights, and its labels of the rows."""
-        if self._newton is not None and 0 < np.count_nonzero(y) < len(y):
+        if self._newton is not None and 0 < np.count_nonzero(y) < len(y) and weight.any():
             with metered_fit():
                 solved = self._newton.solve(y, weight)
             if solved is not None:
@@ -80,7 +80,16 @@ class _Newton:
         self.factor: Any = None
 
     def solve(self, y: Vector, weight: Floats) -> tuple[LogisticRegression, Vector] | None:
-        """Minimise the loss; None where that does not succeed, as with weights of zero."""
+        """Minimise the loss; None where that does not succeed, and the next fit begins anew."""
+        try:
+            solved = self._descend(y, weight)
+        except LinAlgError:  # no row adds curvature: every probability is 0 or 1
+            solved = None
+        if solved is None:
+            self.at, self.factor = np.zeros_like(self.at), None
+        return solved
+
+    def _descend(self, y: Vector, weight: Floats) -> tuple[LogisticRegression, Vector] | None:
         at, total = self.at, float(weight.sum())
         loss, slope, curve, _ = self._look(at, y, weight)
         for step in range(1, _STEPS + 1):
@@ -96,7 +105,6 @@ class _Newton:
                 ahead = at - scale * cho_solve(self.factor, slope)
                 new = self._look(ahead, y, weight)
             if not new[0] <= loss + 1e-10 * abs(loss):
-                self.at, self.factor = np.zeros_like(at), None
                 return None
             at, (loss, slope, curve, logit) = ahead, new
             # the tolerance is met before the last step, so that no error adds up from fit to fit
@@ -105,7 +113,6 @@ class _Newton:
                 return self._fitted(step), np.asarray(logit > 0, dtype=np.intp)
             if float(np.abs(slope).max()) / total > _ENOUGH * size:
                 self.factor = None
-        self.at, self.factor = np.zeros_like(at), None
         return None
 
     def _look(self, at: Floats, y: Vector, weight: Floats) -> tuple[float, Floats, Floats, Floats]:

@@ -224,7 +224,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             except (IsonomyError, ValueError, TypeError) as error:
                 if isinstance(error, TypeError) and not sparse.issparse(X):
                     raise  # a mistake in code; only a sparse matrix is refused this way
-                raise self._refusal(error, len(y01)) from error
+                refusal = self._refusal(error, len(y01))
+                if refusal is error:
+                    raise
+                raise refusal from error
         return self
 
     def _refusal(self, error: Exception, rows: int) -> Exception:
@@ -382,7 +385,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return False
 
     def _learn_labels(self, labels: Vector) -> Vector:
-        """Return 1 to the favourable class; where there are many, give each its position."""
+        """Return 1 for the favourable class and 0 for the other; of more classes, their positions."""
         try:
             self.classes_ = np.unique(labels)  # without codes: finding those sorts all rows
         except TypeError:
@@ -431,7 +434,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _learn_groups(
         self, X: Any, sensitive: Any, rows: Vector | None, y: Vector, w: Weights
     ) -> Vector:
-        """Return each group its number: 1 is the privileged one wherever there are two."""
+        """Return the number of each row's group: 1 is the privileged one wherever there are two."""
         encoder, codes = GroupEncoder.learn(sensitive, len(y), rows)
         self.sensitive_columns_ = find_columns(X, self.sensitive_columns, encoder.names)
         if len(encoder.labels) < 2:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
 from isonomy._validate import check_choice
+from isonomy.errors import InputError
 from isonomy.mitigators._protected import group_values, protected_columns
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
 from isonomy.models import fit_model, with_scores
@@ -95,6 +96,8 @@ class FairHome(BaseMitigator):
         values = group_values(matrix, s, columns, who=self.name, groups=self.groups_)
         self.mutants_ = np.unique(values, axis=0)
         if self.prefit:
+            if self.estimator is None:
+                raise InputError("prefit=True needs an estimator that is fitted already; got None.")
             self.estimator_: Any = self.estimator
             return
         base = self.base_learner()

@@ -20,7 +20,7 @@ _TALL = 2.0  # times the median of the rows' longest bars: where longer ones are
 
 
 def figure_svg(table: PaperTable) -> str:
-    """Draw a figure of a paper; an empty string where a table is no figure.
+    """Draw a figure of a paper; an empty string where a table is no figure or holds no number.
 
     What the paper prints is a black stroke at the bar of the same number.
 
@@ -30,7 +30,7 @@ def figure_svg(table: PaperTable) -> str:
     >>> figure_svg(PaperTable("fig3", "Bias", values, 2, drawing="bars")).count('class="bar"')
     2
     """
-    if not table.drawing:
+    if not table.drawing or _numbers(table.data[list(table.drawn) or [*table.data.columns]]).empty:
         return ""
     return {"bars": _bars, "grid": _grid}[table.drawing](table)
 
@@ -112,7 +112,8 @@ def _row_names(scale: Scale, table: PaperTable, data: pd.DataFrame) -> str:
     The rows of a family start with the same letters: GC1, GC2, ...
     """
     levels = [[str(v) for v in data.index.get_level_values(k)] for k in range(data.index.nlevels)]
-    words = table.data.loc[:, [c for c in table.data if c not in data and not table.drawn]]
+    said = [c for c in table.data if c not in data and not table.drawn]
+    words = table.data[said].dropna(axis=1, how="all").fillna("")
     lines = [*levels[::-1], *(words[c].astype(str).tolist() for c in words)]
     bottom = scale.height - EDGE
     parts = []

@@ -148,13 +148,15 @@ def smallest_pvalue(n: int, m: int) -> float:
     """Return the smallest p-value that :func:`mann_whitney` can give ``n`` values against ``m``.
 
     It is that of samples without ties of which one lies above the other. Where it is not below the
-    level of a test, that nothing is significant says nothing.
+    level of a test, that nothing is significant says nothing. NaN where a sample is empty.
 
     Examples
     --------
     >>> [round(smallest_pvalue(runs, runs), 3) for runs in (2, 3, 4)]
     [0.333, 0.1, 0.029]
     """
+    if not n or not m:
+        return float("nan")
     return float(mann_whitney(np.arange(n), np.arange(n, n + m)).pvalue)
 
 

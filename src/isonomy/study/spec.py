@@ -284,7 +284,11 @@ class Study:
                         f"protected attribute of {entry.name}", attribute, entry.attributes
                     )
         learners = [method.learner for method in self.methods if method.learner is not None]
-        for model in (*self.models, *learners):
+        for dataset, _ in self.models_of:
+            if self.source_of(dataset) is None:
+                DATASETS.resolve(dataset)
+        by_name = [model for _, models in self.models_of for model in models]
+        for model in dict.fromkeys((*self.models, *learners, *by_name)):
             self._check_model(model)
         tuned = [method.label for method in self.methods if method.tune]
         if tuned and self.protocol == "as_published":

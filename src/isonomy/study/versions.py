@@ -19,7 +19,7 @@ LIBRARIES = ("isonomy", "numpy", "scipy", "scikit-learn", "torch")
 def versions_of(study: Study) -> dict[str, str]:
     """Return the versions that a study would be run with now.
 
-    Loaders of datasets are identified by a checksum of their source text.
+    Loaders of datasets are identified by a checksum of their source text, where they have one.
 
     Examples
     --------
@@ -35,8 +35,10 @@ def versions_of(study: Study) -> dict[str, str]:
     for dataset in sorted({parse_name(name)[0] for name in loaded}):
         entry = DATASETS[dataset]
         assert entry.loader is not None
-        source = Path(inspect.getfile(inspect.unwrap(entry.loader)))
-        found[f"loader of {entry.name}"] = f"{zlib.crc32(source.read_bytes()):08x}"
+        # one that was typed at a prompt, or is no plain function, has no file to identify it by
+        with suppress(OSError, TypeError):
+            source = Path(inspect.getfile(inspect.unwrap(entry.loader)))
+            found[f"loader of {entry.name}"] = f"{zlib.crc32(source.read_bytes()):08x}"
     return found
 
 

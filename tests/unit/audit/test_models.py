@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -130,3 +131,18 @@ def test_goals_that_cannot_be_ranked(rows, models) -> None:
     )  # fmt: skip
     assert all(p.fairer is None and np.isnan(p.bias_p) for p in found.pairs)
     assert any("No model is called fairer" in note for note in found.notes)
+
+
+def test_arrays_and_sparse_matrices_are_audited_like_frames(rows) -> None:
+    X, y, sex = rows[["a", "b", "c"]].to_numpy(), rows["y"], rows["sex"]
+    models = {"both": LogisticRegression().fit(X, y)}
+    known = {"sensitive_features": {"sex": sex}, "favorable": "yes", "privileged": "m"}
+    dense, framed = (
+        audit_models(models, table, y, metrics=["consistency"], resamples=100, **known)
+        for table in (X, rows[["a", "b", "c"]])
+    )
+    assert dense.frame("metrics").equals(framed.frame("metrics"))
+    assert "consistency" in set(dense.frame("metrics")["name"])
+    matrix = audit_models(models, sparse.csr_array(X), y, resamples=100, **known)
+    assert matrix.frame("pairs").equals(dense.frame("pairs"))
+    assert matrix.frame()["performance"].equals(dense.frame()["performance"])

@@ -33,3 +33,24 @@ def test_who_is_better_on_one_goal_and_on_both() -> None:
     assert found["unfair", "right"].rows_differ == int((labels["unfair"] != right).sum())
     assert found["right", "same"].better is None
     assert found["right", "same"].rows_differ == 0
+
+
+def test_an_undefined_value_ranks_last() -> None:
+    rng = np.random.default_rng(0)
+    side, y = rng.integers(2, size=(2, 600))
+    # without a favorable prediction there is no precision, and so no gap of it
+    labels = {"nobody": np.zeros_like(y), "some": np.where(rng.random(600) < 0.8, y, 1 - y)}
+    audits = {
+        name: audit(
+            y, said, sensitive_features={"g": side}, favorable=1, privileged=1,
+            metrics=["accuracy", "predictive_parity_difference"],
+        )
+        for name, said in labels.items()
+    }  # fmt: skip
+    shared = SharedRows.from_codes(side, y, [*labels.values()], [0, 1], [1], None)
+    goals = get_metric("accuracy"), get_metric("predictive_parity_difference")
+    standings, _ = rank_models("g", shared, audits, dict.fromkeys(labels, "x"), *goals, 0.95)
+    found = {s.model: s for s in standings}
+    assert np.isnan(found["nobody"].bias)
+    assert [found[name].bias_rank for name in ("some", "nobody")] == [1, 2]
+    assert not found["nobody"].front

@@ -1,11 +1,14 @@
 """A benchmark aims its methods at the metrics that decide, and tunes the cheap ones."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from isonomy.benchmark import benchmark, plan_benchmark
-from isonomy.errors import UnknownName
+from isonomy.errors import InputError, UnknownName
 from isonomy.mitigators import MITIGATORS
 from isonomy.study import Method
 from isonomy.study.plan import keys, plan
@@ -80,3 +83,23 @@ def test_results_show_aims_and_chosen_settings() -> None:
     by_name = {m["method"]: m for m in found.to_dict()["sections"][0]["methods"]}
     assert by_name["maat"]["on_target"] is False
     assert by_name["maat"]["settings"].startswith("weight=")
+
+
+def test_a_favorable_label_of_zero_is_a_label(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"sex": ["f", "m"] * 100, "x": rng.normal(size=200)})
+    table["default"] = rng.integers(2, size=200)
+    made = plan_benchmark(
+        table, sensitive_features="sex", label="default", favorable=0, folder=tmp_path
+    )
+    assert made.study.sources[0].load().favorable == (0,)
+    with pytest.raises(InputError, match="'favorable' must be left out"):
+        plan_benchmark("synthetic(n=400)", sensitive_features="group", favorable=0)
+
+
+def test_a_number_that_is_mostly_its_smallest_has_no_quarters(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"sex": ["f", "m"] * 100, "y": rng.integers(2, size=200)})
+    table["age"] = [0] * 170 + list(range(1, 31))
+    made = plan_benchmark(table, sensitive_features="sex", label="y", folder=tmp_path)
+    assert "age looks protected and is not examined: it has 31 values." in made.notes

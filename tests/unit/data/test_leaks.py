@@ -49,3 +49,8 @@ def test_proxies_of_several_groups() -> None:
     table = pd.DataFrame({"race": race, "town": town, "race_a": race == "a"})
     (note,) = proxy_notes(table, ["race"])  # race_a tells a part only
     assert note.startswith("town alone predicts race for 100%")
+
+
+def test_attributes_that_a_table_does_not_hold_have_no_proxies_in_it() -> None:
+    table = pd.DataFrame({"sex": ["f", "m"] * 50, "title": ["Ms", "Mr"] * 50})
+    assert len(proxy_notes(table, ["sex", "race"])) == 1

@@ -54,3 +54,10 @@ def test_leaks_and_proxies_are_said() -> None:
         drop=["refused", "white"],
     )  # fmt: skip
     assert notes == []
+
+
+@pytest.mark.parametrize("favorable", [0, np.int64(0), [0], (0,)])
+def test_a_favorable_label_may_be_zero(favorable: Any) -> None:
+    made, _ = own_dataset(PEOPLE, label="hired", sensitive_features=["black"], favorable=favorable)
+    assert made.favorable == (0,)
+    np.testing.assert_array_equal(made.y01, 1 - PEOPLE["hired"])

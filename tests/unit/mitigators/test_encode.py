@@ -40,6 +40,11 @@ def test_a_protected_column_of_two_values_is_one_column() -> None:
     several = WORDS.assign(sex=np.resize(["f", "m", "x"], 40))
     _, table, protected = TableEncoder.learn(several, [0], who="test")
     assert [table.columns[j] for j in protected] == ["sex=f", "sex=m", "sex=x"]
+    named = several.rename(columns={"sex": "job=2"})
+    _, table, protected = TableEncoder.learn(named, [0], who="test")
+    assert [table.columns[j] for j in protected] == ["job=2=f", "job=2=m", "job=2=x"]
+    _, table, protected = TableEncoder.learn(named, [1], who="test")
+    assert [table.columns[j] for j in protected] == ["job=clerk", "job=cook", "job=nurse"]
 
 
 def test_numbers_must_stay_numbers() -> None:

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from isonomy.data import make_splits, prepare, rows_of
-from isonomy.errors import NotApplicable, UnknownName
+from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.mitigators import FairHome
 from tests.registry import real
 
@@ -76,6 +76,8 @@ def test_a_model_in_production_is_wrapped_as_it_is() -> None:
     method = FairHome(fitted, prefit=True, sensitive_columns=[0, 1])
     method.fit(X[:100], y[:100], sensitive_features=s[:100])
     assert method.estimator_ is fitted
+    with pytest.raises(InputError, match="prefit=True needs an estimator"):
+        FairHome(prefit=True).fit(X, y, sensitive_features=s)
 
 
 def test_without_probabilities_votes_alone_decide() -> None:

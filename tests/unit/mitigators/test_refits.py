@@ -83,3 +83,21 @@ def test_each_refit_is_metered() -> None:
         for weight in WEIGHTS:
             refits.fit(Y, weight)
     assert meter.fits == len(WEIGHTS)
+
+
+def test_where_no_row_has_curvature_the_learner_is_fitted_as_always() -> None:
+    rows = 100.0 * RNG.choice([-1.0, 1.0], size=(200, 1))
+    labels = (rows[:, 0] > 0).astype(int)
+    learner = LogisticRegression()
+    refits = Refits(learner, rows)
+    refits.fit(labels, np.ones(200))
+    # from the fit before, every probability is 0 or 1: Newton's method has no Hessian
+    ours, said = refits.fit(1 - labels, np.ones(200))
+    np.testing.assert_array_equal(said, 1 - labels)
+    cold = LogisticRegression().fit(rows, 1 - labels, np.ones(200))
+    np.testing.assert_array_equal(ours.coef_, cold.coef_)
+
+
+def test_weights_of_zero_are_refused_as_by_the_learner() -> None:
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        Refits(LogisticRegression(), X).fit(Y, np.zeros(300))

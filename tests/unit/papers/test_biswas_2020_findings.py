@@ -130,6 +130,11 @@ def test_figure_7_takes_the_second_attribute_from_joint_counts(store: Store) -> 
     assert second["attributes"].unique().tolist() == ["age"]
     assert second["mitigator"].unique().tolist() == [BEFORE]
     frame = PAPERS["biswas"].frame_of(store)
+    assert (
+        fig7(frame)
+        .notes[0]
+        .endswith("in print: german sex 4.82, german age 7.72, adult race 8.56, adult sex 15.15.")
+    )
     figure = fig7(frame).data
     assert figure.loc[("GC1", "sex"), "SPD"] == 0.0
     assert figure.loc[("GC1", "age"), "SPD"] == -1.0  # every old one is favoured, no young one

@@ -82,3 +82,13 @@ def test_a_grid_shades_by_size_and_sign() -> None:
         'fill="var(--dot)" fill-opacity="0.00"',
     ]
     assert re.findall(r'class="n">(.*?)<', drawing) == ["1.00", "-0.50", "", "0.00"]
+
+
+@pytest.mark.parametrize("drawing", ["bars", "grid"])
+def test_what_is_undefined_is_left_out(drawing: str) -> None:
+    values = pd.DataFrame({"DI": [0.1, 0.2], "AOD": [np.nan, np.nan]}, ["GC1", "GC2"])
+    drawn = figure_svg(PaperTable("fig3", "Bias", values, 2, drawing=drawing))
+    assert drawn.startswith("<svg")
+    assert "nan" not in drawn
+    for nothing in (values[["AOD"]], values.iloc[:0]):
+        assert figure_svg(PaperTable("fig3", "Bias", nothing, 2, drawing=drawing)) == ""

@@ -78,6 +78,8 @@ def test_the_fewest_runs_come_from_the_test_itself() -> None:
     assert runs_needed(0.05, against=50) == 1  # 2 / 51
     assert runs_needed(0.01, against=1, most=198) is None
     assert runs_needed(0.01, against=1) == 200  # 2 / 201
+    assert math.isnan(smallest_pvalue(0, 50))
+    assert runs_needed(0.05, against=0, most=20) is None
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])

@@ -87,6 +87,15 @@ def test_rows_obey_the_models_and_tasks_of_a_method() -> None:
     assert ("rf", "fairway") in second
 
 
+def test_rows_obey_the_models_of_a_dataset() -> None:
+    study = simple(
+        tasks=["german/sex", "bank/age"], models=["lr", "nb"], models_of={"german": ["nb"]}
+    )
+    by_task = [{model for model, _ in study.rows(task)} for task in study.tasks]
+    assert by_task == [{"nb"}, {"lr", "nb"}]
+    assert Study.from_toml(study.toml()) == study
+
+
 def test_a_method_switched_off_serves_as_a_model_only_to_what_names_it() -> None:
     off = "prejudice_remover(eta=0)"
     one = {"mitigator": "prejudice_remover(eta=1)", "models": [off]}
@@ -139,6 +148,8 @@ def test_with_takes_names_of_this_study() -> None:
         ({"splitter": "hold"}, "did you mean 'holdout'"),
         ({"recipe": "chan"}, "did you mean 'chen'"),
         ({"repeats": 0}, "at least 1"),
+        ({"models_of": {"germn": ["lr"]}}, "did you mean 'german'"),
+        ({"models_of": {"german": ["lr2"]}}, "did you mean 'lr'"),
     ],
 )
 def test_a_wrong_study_is_one_sentence(changes: dict[str, object], words: str) -> None:

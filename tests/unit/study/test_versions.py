@@ -1,11 +1,15 @@
 """A run says what it was made with, and warns when it goes on with something else."""
 
 import json
+from dataclasses import replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from isonomy.data import DATASETS, load
 from isonomy.errors import InputError, VersionChangeWarning
 from isonomy.store import Store
 from isonomy.study import Study, run, status
@@ -76,3 +80,17 @@ def test_what_counts_as_a_change() -> None:
         "python 3.11, now 3.12",
         "torch not installed, now 2.9",
     ]
+
+
+@pytest.mark.parametrize("kind", ["typed at a prompt", "a partial function"])
+def test_a_loader_without_a_file_is_run_too(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope: dict[str, Any] = {"load": load}
+    exec(compile("def typed(): return load('synthetic', n=200)", "<stdin>", "exec"), scope)
+    loader = scope["typed"] if kind == "typed at a prompt" else partial(load, "synthetic", n=200)
+    entry = replace(DATASETS["synthetic"], name="typed", loader=loader)
+    monkeypatch.setitem(DATASETS._items, "typed", entry)
+    study = Study("tiny", ["typed/group"], ["nb"], ["unmitigated"])
+    assert "loader of typed" not in versions_of(study)
+    assert run(study, tmp_path / "s", backend="serial").statuses == {"ok": 1}

@@ -202,7 +202,7 @@ def _count(model: Any) -> int:
 
 
 def smote(
-    X: Floats, y: NDArray[Any], weight: Any = None, *, neighbours: int = 5, random_state: Any = 0
+    X: Floats, y: NDArray[Any], *, neighbours: int = 5, random_state: Any = 0
 ) -> tuple[Floats, NDArray[Any]]:
     """Add rows between neighbours of the rarer class until both classes are equally large.
 

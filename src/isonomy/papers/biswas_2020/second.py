@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from isonomy.papers.biswas_2020.tables import BEFORE, BIAS, SECOND, means, three_decimals
+from isonomy.papers.biswas_2020.tables import (
+    BEFORE,
+    BIAS,
+    SECOND,
+    means,
+    printed_text,
+    three_decimals,
+)
 from isonomy.papers.table import PaperTable
 from isonomy.store.record import Record, records_frame
 from isonomy.study.measure import measure_counts
@@ -77,18 +84,19 @@ def fig7(frame: pd.DataFrame) -> PaperTable:
     models = [*data.index.get_level_values(0).unique()]
     data = data.loc[sorted(data.index, key=lambda row: models.index(row[0]))]
     sums = ", ".join(f"{k} {v:.2f}" for k, v in totals_by_attribute(frame).sum().items())
+    start = "total bias by "
+    theirs = ", ".join(
+        f"{name.removeprefix(start)} {value:.2f}"
+        for name, value in printed_text().items()
+        if name.startswith(start)
+    )
     return PaperTable(
         "fig7",
         "Measures of bias before mitigation by two protected attributes",
         data,
         len(data),
         "models and attributes",
-        (
-            (
-                f"Total bias: {sums}; in print: german sex 4.82, german age 7.72, adult race 8.56, "
-                "adult sex 15.15."
-            ),
-        ),
+        (f"Total bias: {sums}; in print: {theirs}.",),
         None,
         three_decimals,
         drawing="bars",

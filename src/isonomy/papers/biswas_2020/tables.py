@@ -165,8 +165,9 @@ def _sums(laid: pd.DataFrame) -> pd.DataFrame:
 def ranks(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rank of each method by total bias, 1 for the least.
 
-    A model without any mitigated run has none. Totals that are equal at the three decimals of the ten-run means are ranked by the single runs
-    that were shipped, where the frame holds them, which have eight; then in the order R D A P E C O.
+    A model without any mitigated run has none. Totals that are equal at the three decimals of the
+    ten-run means are ranked by the single runs that were shipped, where the frame holds them, which
+    have eight; then in the order R D A P E C O.
     """
     total = totals(frame)[[*METHODS]].dropna(how="all")
     finer = total * 0.0
@@ -183,6 +184,12 @@ def ranks(frame: pd.DataFrame) -> pd.DataFrame:
 def printed_table2() -> pd.DataFrame:
     """Return Table 2 as it stands in print: ``before``, ``after`` and ``ranks`` of forty models."""
     return read_printed(__file__, "table2", header=2)
+
+
+def printed_text() -> dict[str, float]:
+    """Return the numbers that only the running text of the paper has."""
+    numbers = read_printed(__file__, "text")["number"]
+    return {str(name): float(number) for name, number in numbers.items()}
 
 
 def printed_numbers(side: str, models: "pd.Index[Any]") -> pd.DataFrame:
