@@ -1,11 +1,13 @@
 """Base learners by name, and the one way to fit any of them with weights."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -25,11 +27,28 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter, validate_data
+from threadpoolctl import ThreadpoolController
 
 from isonomy._registry import Registry
 from isonomy._validate import check_weight, unknown_name
 from isonomy.errors import InputError, NotApplicable
 from isonomy.networks import NETWORKS, make_network
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(modules: int) -> ThreadpoolController:
+    """Return the libraries with thread pools: looked for again where modules were imported."""
+    return ThreadpoolController()
+
+
+def one_thread(api: str | None = "blas") -> Any:
+    """Return a context that holds BLAS, or with None every library, to one thread.
+
+    A search or a game is many small products, on which threads wait for each other. Looking for
+    the libraries takes longer than a quick fit, so they are remembered.
+    """
+    return _thread_pools(len(sys.modules)).limit(limits=1, user_api=api)
+
 
 __all__ = [
     "FitMeter",

@@ -8,7 +8,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -19,7 +18,6 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController
 
 from isonomy._arrays import Floats
 from isonomy._names import parse_name
@@ -39,7 +37,7 @@ from isonomy._validate import (
 from isonomy.errors import DegenerateOutputWarning, InputError, IsonomyError, NotApplicable
 from isonomy.mitigators._encode import TableEncoder, is_plain, takes_table
 from isonomy.mitigators._inputs import GroupEncoder, check_types, find_columns, known_rows
-from isonomy.models import fit_model, make_model, seeded
+from isonomy.models import fit_model, make_model, one_thread, seeded
 
 PROTOCOLS = ("as_published", "corrected")
 STAGES = ("pre", "in", "post", "ensemble")
@@ -49,12 +47,6 @@ Vector = NDArray[Any]
 Weights = Floats | None
 TrainingSet = tuple[Any, Vector, Vector, Weights]
 """X, y, group numbers and weights."""
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """Return the libraries with thread pools; looking for them takes longer than a quick fit."""
-    return ThreadpoolController()
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -216,8 +208,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         X, y01, s, w = self.encode(
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
         )
-        # a search or a game is many small products, on which threads wait for each other
-        with _thread_pools().limit(limits=1, user_api="blas"):
+        with one_thread():
             try:
                 self._fit(X, y01, s, w)
                 self._warn_if_degenerate(X, s)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
@@ -16,6 +15,7 @@ from isonomy.errors import InputError
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
+from isonomy.models import one_thread
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -136,8 +136,7 @@ class LearningFairRepresentations(PreProcessor):
             if self.evaluations_ > budget:
                 raise StopIteration
 
-        # Hundreds of products with five rows: threads would spend their time waiting for another.
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread():
             result = minimize(
                 counted,
                 start,

@@ -2,19 +2,16 @@
 
 import os
 import platform
-import sys
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import ThreadpoolController
 
 from isonomy.errors import IsonomyWarning, NotApplicable
-from isonomy.models import FitMeter, metered_fits
+from isonomy.models import FitMeter, metered_fits, one_thread
 from isonomy.store.record import Record
 from isonomy.study.collect import as_lines, collected_warnings
 from isonomy.study.isolation import describe
@@ -34,12 +31,6 @@ from isonomy.study.workbench import Outputs, Workbench
 
 MOST_NEIGHBOURS = 30_000
 """The most test rows whose neighbours are searched, for consistency: the work grows as the square."""
-
-
-@lru_cache(maxsize=1)
-def _thread_pools(modules: int) -> ThreadpoolController:
-    """Return the libraries with thread pools: looked for again where modules were imported."""
-    return ThreadpoolController()
 
 
 def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -> list[Record]:
@@ -78,7 +69,7 @@ def run_trial(study: Study, trial: Trial, only: Collection[str] | None = None) -
     blank = blank_records(study, trial)
     wanted = {key: record for key, record in blank.items() if only is None or key in only}
     with (
-        _thread_pools(len(sys.modules)).limit(limits=1),
+        one_thread(api=None),
         warnings.catch_warnings(),
         metered_fits() as meter,
     ):
