@@ -33,7 +33,9 @@ def audit_models_command(
             help="A folder of models (.skops; pickle and joblib with --trust; .toml), or one file.",
         ),
     ],
-    data: Annotated[str, typer.Argument(help="A dataset's name, or a CSV or Parquet file.")],
+    data: Annotated[
+        str, typer.Argument(help="A dataset's name, or a CSV, Parquet, Excel or DuckDB file.")
+    ],
     sensitive: options.Sensitive = [],
     label: options.Label = None,
     favorable: options.Favorable = [],
