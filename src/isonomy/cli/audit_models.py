@@ -153,6 +153,7 @@ def _gather(
     """Load the models of files, train those that are declared; return the rows to judge on."""
     from isonomy.audit import read_declared, train_models
     from isonomy.counterfactual import load_model, load_models
+    from isonomy.data.leaks import leak_notes
 
     path = Path(folder)
     models: dict[str, Any] = {}
@@ -172,6 +173,7 @@ def _gather(
         )
     declared = {name: text for file in files for name, text in read_declared(file).items()}
     if declared:
+        notes += leak_notes(rows)
         done = train_models(declared, rows, train=train, random_state=seed)
         twice = set(done.models) & set(models)
         if twice:
