@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomy._validate import listed
 from isonomy.cli import options
 from isonomy.cli.output import (
     console,
@@ -228,6 +227,8 @@ def read_dataset(data: str, sensitive: list[str], **options: Any) -> tuple[Any, 
 
 def _described(dataset: Any, sensitive: list[str]) -> list[str]:
     """Return in one line what is predicted, and who counts as privileged."""
+    from isonomy._validate import listed
+
     groups = "; ".join(f"{a} = {listed(dataset.privileged.get(a, ()))}" for a in sensitive)
     favorable = listed(dataset.favorable)
     return [f"Label: {dataset.y.name}, favourable: {favorable}. Privileged: {groups}."]
