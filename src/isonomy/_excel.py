@@ -35,6 +35,8 @@ def read_sheets(name: str) -> dict[str, pd.DataFrame]:
 def sheet_table(grid: pd.DataFrame, title: str) -> pd.DataFrame:
     """Make a table of a sheet; its first row names the columns."""
     names = ["" if pd.isna(cell) else str(cell).strip() for cell in grid.iloc[0]]
+    if len(names) > 1 and not names[0]:  # the row numbers of pandas
+        grid, names = grid.iloc[:, 1:], names[1:]
     if "" in names:
         raise InputError(
             f"The first row of sheet {title!r} must name its columns; column "

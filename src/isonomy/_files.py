@@ -4,7 +4,8 @@ One rule for every reader. A name that exists is that file, whatever characters 
 one with ``*``, ``?`` or ``[`` is a pattern. The first line of a CSV file names its columns; cells
 are separated by the comma, semicolon, tab or ``|``, whichever is most frequent in it. An empty cell is missing. In a
 column of numbers so are NA, N/A, NaN, null and None; among words they are words, so that a group
-coded ``NA`` is a group. Words such as yes and no, and dates, stay words; so do, in a Parquet or
+coded ``NA`` is a group. A first column without a name, as pandas and R write their row numbers, is
+left out, and so is the index of pandas in a Parquet file. Words such as yes and no, and dates, stay words; so do, in a Parquet or
 DuckDB file, lists and other values with parts. Decimals are floats. A sheet of an Excel file is
 read by the same rule (extra ``excel``), each cell as it was stored.
 """
@@ -31,6 +32,7 @@ _DUCKDB, _PACKED = {".duckdb", ".ddb", ".db"}, {".gz", ".zst"}
 _EXCEL = {".xlsx", ".xlsm"}
 _NUMBER = "try_cast(trim({0}) AS DOUBLE)"
 _SAMPLE = 20_000
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _AS_WORDS = (
     *("DATE", "TIME", "INTERVAL", "UUID", "BLOB", "BIT", "STRUCT", "MAP", "UNION", "JSON"),
     "VARIANT",
@@ -129,7 +131,10 @@ def _reader(connection: Any, literal: str, name: str, kind: str, table: str | No
     if table is not None:
         raise InputError(f"--table is for DuckDB and Excel files; {name!r} is not one.")
     if kind in _PARQUET:
-        return f"read_parquet({literal})"
+        rows = f"read_parquet({literal})"
+        index = [c for c in _types(connection, rows) if _PANDAS_INDEX.fullmatch(c)]
+        names = ", ".join(map(sql_name, index))
+        return f"(SELECT * EXCLUDE ({names}) FROM {rows})" if index else rows
     if kind in _CSV:
         return _csv_reader(connection, literal)
     raise InputError(
@@ -185,10 +190,15 @@ def _csv_reader(connection: Any, literal: str) -> str:
     number = f"bool_and({_NUMBER} IS NOT NULL OR coalesce(lower(trim({{0}})), '') IN {ABSENT})"
     maybe = _where(connection, f"(SELECT * FROM {call}) LIMIT {_SAMPLE})", texts, number)
     numbers = _where(connection, f"{call})", maybe, f"{number} AND bool_or(isfinite({_NUMBER}))")
-    if not numbers:
-        return f"{call})"
-    casts = ", ".join(f"{_NUMBER} AS {{0}}".format(sql_name(c)) for c in numbers)
-    return f"(SELECT * REPLACE ({casts}) FROM {call}))"
+    chosen = "*"
+    if len(names) > 1 and not names[0].strip("\ufeff "):
+        first_column = next(iter(kinds))
+        chosen += f" EXCLUDE ({sql_name(first_column)})"
+        numbers = [c for c in numbers if c != first_column]
+    if numbers:
+        casts = ", ".join(f"{_NUMBER} AS {{0}}".format(sql_name(c)) for c in numbers)
+        chosen += f" REPLACE ({casts})"
+    return f"{call})" if chosen == "*" else f"(SELECT {chosen} FROM {call}))"
 
 
 def _plain_rows(connection: Any, rows: str) -> str:

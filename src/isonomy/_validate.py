@@ -4,8 +4,10 @@ import difflib
 import importlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from types import ModuleType
-from typing import Any
+from dataclasses import fields
+from numbers import Integral, Real
+from types import ModuleType, NoneType, UnionType
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,14 @@ from isonomy.errors import InputError, MissingExtra, UnknownName
 
 MISSING = "(missing)"
 """The group of the rows whose protected attribute is not known."""
+
+_KINDS: dict[Any, tuple[Any, str]] = {
+    bool: (bool | np.bool_, "True or False"),
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    str: (str, "a word"),
+    tuple[float, float]: (tuple | list, "two numbers"),
+}
 
 
 def listed(values: Iterable[Any], *, most: int = 8) -> str:
@@ -58,6 +68,28 @@ def check_choice(kind: str, value: Any, options: Sequence[Any]) -> None:
     """Raise unless a value is one of the options, with the one that was probably meant."""
     if value not in options:
         raise unknown_name(kind, str(value), options)
+
+
+def check_types(owner: Any) -> None:
+    """Raise unless the parameters of a dataclass are of the plain types that it declares.
+
+    Of other types, and of parameters that take several, the method itself knows best.
+    """
+    for declared in fields(owner):
+        value = getattr(owner, declared.name)
+        several = get_args(declared.type) if isinstance(declared.type, UnionType) else ()
+        kinds = [kind for kind in several or (declared.type,) if kind is not NoneType]
+        if len(kinds) != 1 or kinds[0] not in _KINDS or (value is None and several):
+            continue
+        kind, words = _KINDS[kinds[0]]
+        # a truth is a whole number to Python, and to nobody else
+        fits = isinstance(value, kind) and (kinds[0] is bool or not isinstance(value, bool))
+        if fits and kinds[0] == tuple[float, float]:
+            fits = len(value) == 2 and all(isinstance(one, Real) for one in value)
+        if not fits:
+            raise InputError(
+                f"{declared.name} must be {words}{' or None' if several else ''}; got {value!r}."
+            )
 
 
 def optional(module: str, *, extra: str, purpose: str) -> ModuleType:

@@ -77,6 +77,15 @@ def test_models_that_lack_something_are_named_and_the_others_go_on(
     assert data["left_out"]["boosted"].endswith('run: pip install "isonomy[boost]".')
 
 
+def test_what_gives_the_label_away_is_said_where_models_are_trained(
+    folder: Path, predictions: pd.DataFrame
+) -> None:
+    predictions.assign(paid=(predictions["y"] == "good") * 1).to_csv(folder / "p.csv", index=False)
+    options = [*COLUMNS, "--resamples", "100"]
+    done = isonomy("audit-models", "models/own.toml", "p.csv", *options, cwd=folder)
+    assert "paid alone predicts y for 100% of the rows" in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -64,6 +64,11 @@ def test_info_of_a_file(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Gap, unprivileged minus privileged: +0.000" in done.stdout
+    asked = ("--label", "hired", "--favorable", "yes", "--sensitive", "hours")
+    done = isonomy("info", str(file), *asked, "--bins", "hours=39", "--drop", "sex")
+    assert done.returncode == 0, done.stderr
+    assert "under 39" in done.stdout
+    assert "Before you use it" in done.stdout  # which group is compared, since none was named
     done = isonomy("info", str(file))
     assert done.returncode == 2
     assert "must be described by --label" in done.stderr

@@ -152,8 +152,14 @@ def test_a_file_to_learn_from(file: Path, tmp_path: Path) -> None:
     done = run(
         "tradeoff", str(file), "--method", "reweighing", "--label", "y", "--sensitive", "sex",
         "--favorable", "good", "--resamples", "0", "--json", str(out),
+        "--html", str(tmp_path / "page.html"),
     )  # fmt: skip
     assert "No privileged group was named for sex: 'M'" in " ".join(done.stderr.split())
+    # whoever gets the files only must know it, too
+    about, chosen = json.loads(out.read_text())["notes"]
+    assert about == "Label: y, favourable: 'good'. Privileged: sex = 'M'."
+    assert chosen.startswith("No privileged group was named for sex: 'M'")
+    assert "No privileged group was named for sex" in (tmp_path / "page.html").read_text()
     assert json.loads(out.read_text())["tradeoffs"] == declared
 
 
@@ -177,7 +183,7 @@ def loans(tmp_path_factory) -> Path:
     return path
 
 
-def test_a_leak_is_warned_of_and_dropped(loans: Path) -> None:
+def test_a_leak_is_warned_of_and_dropped(loans: Path, tmp_path: Path) -> None:
     how = ["--label", "approve", "--sensitive", "black", "--resamples", "100"]
     done = run("tradeoff", str(loans), *how, "--method", "reweighing")
     assert "named for black: 0, the group" in done.stderr
@@ -185,7 +191,11 @@ def test_a_leak_is_warned_of_and_dropped(loans: Path) -> None:
     done = run("tradeoff", str(loans), *how, "--method", "reweighing", "--drop", "reject")
     assert "alone predicts" not in done.stderr
     tuned = ["tune", "prejudice_remover", str(loans), *how[:4], "--param", "eta=1,5"]
-    assert "reject alone predicts approve" in run(*tuned).stderr
+    page, out = tmp_path / "tuned.html", tmp_path / "tuned.json"
+    written = run(*tuned, "--html", str(page), "--json", str(out))
+    assert "reject alone predicts approve" in written.stderr
+    assert "reject alone predicts approve" in page.read_text()
+    assert "reject alone predicts approve" in json.loads(out.read_text())["notes"][2]
     assert "alone predicts" not in run(*tuned, "--drop", "reject").stderr
     wrong = run("tradeoff", str(loans), *how, "--drop", "reject", code=2)
     assert "--drop is for learning" in wrong.stderr

@@ -181,3 +181,21 @@ def test_excel_files_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> Non
     ):
         with pytest.raises(InputError, match=words):
             read_table(path)
+
+
+def test_row_numbers_of_pandas_and_r_are_no_column(tmp_path: Path) -> None:
+    people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [30.0, None, 50.0]}, index=[7, 3, 5])
+    csv, marked, sheet, parquet = (
+        tmp_path / name for name in ("p.csv", "marked.csv", "p.xlsx", "p.parquet")
+    )
+    people.to_csv(csv, na_rep="NA")
+    people.to_csv(marked, encoding="utf-8-sig", sep=";")
+    people.to_excel(sheet)
+    people.to_parquet(parquet)
+    for file in (csv, marked, sheet, parquet):
+        assert list(read_table(file).columns) == ["sex", "age"], file
+        with open_table(file) as opened:
+            assert list(opened.columns) == ["sex", "age"], file
+    assert read_table(csv)["age"].tolist()[::2] == [30.0, 50.0]
+    only = write(tmp_path / "only.csv", '""\n1\n2\n')
+    assert len(read_table(only).columns) == 1

@@ -10,6 +10,7 @@ from isonomy._groups import near_duplicates
 from isonomy._validate import listed
 from isonomy.audit.findings import Finding, GroupRate
 from isonomy.audit.judge import FEWEST_ROWS, VACUOUS, is_judged
+from isonomy.data.label import absent_label_notes
 from isonomy.metrics import RATES, Counts, ScoreTable
 from isonomy.metrics.gaps import default_comparison
 from isonomy.stats import partial_pooling, wilson_interval
@@ -82,10 +83,13 @@ def notes(
     if judged > 1:
         sure = sum(f.p_audit is not None and f.p_audit <= 1 - confidence for f in findings)
         alone = sum(f.verdict == "violated" for f in findings)
+        together = (
+            f" Of {alone} violated, {sure} hold for all {judged} verdicts of this audit taken "
+            f"together (Holm): a gate on any metric uses those."
+        )
         out.append(
             f"Each verdict holds at {confidence:.0%} for one metric of one attribute, all its "
-            f"groups together. Of {alone} violated, {sure} hold for all {judged} verdicts of this "
-            f"audit taken together (Holm): a gate on any metric uses those."
+            f"groups together.{together if alone else ''}"
         )
     for attribute, part in views:
         if default_comparison(part) == "max_min":
@@ -106,6 +110,15 @@ def notes(
             f"Labels have {len(counts.classes)} classes; rates count {listed(counts.favorable)} "
             f"as favourable and the others as unfavourable."
         )
+    by_label = counts.n.sum(axis=(*range(counts.n.ndim - 2), -1))
+    out += absent_label_notes(dict(zip(counts.classes, by_label, strict=True)), counts.favorable)
+    ranked = next((f for f in findings if f.name == "roc_auc" and f.attribute is None), None)
+    if ranked is not None and ranked.high < 0.5:
+        out.append(
+            f"The scores rank people the wrong way round (AUC {ranked.value:.3f}): a score must be "
+            f"the probability of the favourable label, {listed(counts.favorable)}; where it is that "
+            f"of the other label, use 1 - score."
+        )
     if table is not None and not table.probabilities:
         out.append("Scores leave [0, 1], so they are ranked only: no Brier, log loss, calibration.")
     return out
@@ -118,9 +131,11 @@ def _strays(attribute: str, part: Counts) -> list[str]:
     unknown = ~part.known
     if unknown.any() and len(part.attributes) == 1:
         names = [label for label, u in zip(part.labels(), unknown, strict=True) if u]
+        n = int(rows[unknown].sum())
+        have, are = ("row has", "it is") if n == 1 else ("rows have", "they are")
         out.append(
-            f"{int(rows[unknown].sum()):,} rows have no known {attribute} ({listed(names)}): they "
-            f"are listed, and compared with no group."
+            f"{n:,} {have} no known {attribute} ({listed(names)}): {are} listed, and compared with "
+            f"no group."
         )
     small = [
         label

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._bands import too_many_numbers
 from isonomy._groups import (
     as_column,
     attribute_columns,
@@ -240,6 +241,9 @@ def _privileged(
     for attribute, column in columns.items():
         if attribute not in known:
             groups = pd.Series(np.asarray(column, dtype=object))
+            rows = groups.value_counts()
+            if many := too_many_numbers(attribute, rows.index.tolist(), rows.tolist()):
+                raise InputError(f"A protected attribute must have few groups; {many}")
             best, note = choose_privileged(attribute, groups, pd.Series(good))
             known[attribute] = [best]
             notes.append(note)

@@ -56,7 +56,7 @@ COLORS = {
 
 def audit_command(
     file: str = typer.Argument(
-        ..., help="A Parquet, CSV or DuckDB file; the name of a table with --print-sql."
+        ..., help="A CSV, Parquet, Excel or DuckDB file; the name of a table with --print-sql."
     ),
     label: Label = "y_true",
     prediction: Prediction = "y_pred",

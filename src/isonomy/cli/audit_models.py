@@ -33,7 +33,9 @@ def audit_models_command(
             help="A folder of models (.skops; pickle and joblib with --trust; .toml), or one file.",
         ),
     ],
-    data: Annotated[str, typer.Argument(help="A dataset's name, or a CSV or Parquet file.")],
+    data: Annotated[
+        str, typer.Argument(help="A dataset's name, or a CSV, Parquet, Excel or DuckDB file.")
+    ],
     sensitive: options.Sensitive = [],
     label: options.Label = None,
     favorable: options.Favorable = [],
@@ -152,6 +154,7 @@ def _gather(
     """Load the models of files, train those that are declared; return the rows to judge on."""
     from isonomy.audit import read_declared, train_models
     from isonomy.counterfactual import load_model, load_models
+    from isonomy.data.leaks import leak_notes
 
     path = Path(folder)
     models: dict[str, Any] = {}
@@ -180,6 +183,7 @@ def _gather(
                 )
             declared[name] = text
     if declared:
+        notes += leak_notes(rows)
         done = train_models(declared, rows, train=train, random_state=seed)
         models, left_out, rows = {**models, **done.models}, {**left_out, **done.left_out}, done.test
         notes.append(

@@ -1,10 +1,13 @@
 """``isonomy data``: what there is to learn from, how to get it, and what to know about it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from isonomy.cli.options import (
+    Bins,
+    Drop,
     Favorable,
     Json,
     Outcome,
@@ -13,6 +16,7 @@ from isonomy.cli.options import (
     Sensitive,
     Table,
     Weight,
+    parse_bins,
     parse_pairs,
 )
 from isonomy.cli.output import check_writable, console, make_table, messages, number, write_json
@@ -24,7 +28,9 @@ if TYPE_CHECKING:
 
     from isonomy.data import Dataset
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset, or a CSV or Parquet file.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="A dataset, or a CSV, Parquet, Excel or DuckDB file.")
+]
 Place = Annotated[
     str | None, typer.Option("--path", help="Where the files of a dataset are that you downloaded.")
 ]
@@ -73,6 +79,8 @@ def info_command(
     sensitive: Sensitive = [],
     favorable: Favorable = [],
     privileged: Privileged = [],
+    bins: Bins = [],
+    drop: Drop = [],
     weight: Weight = None,
     table: Table = None,
     path: Place = None,
@@ -80,7 +88,23 @@ def info_command(
     quiet: Quiet = False,
 ) -> None:
     """Show rows, groups, base rates by group, and what to know before using a dataset."""
-    dataset = _open(source, label, sensitive, favorable, privileged, weight, table, path)
+    from isonomy.data import load, own_dataset
+
+    if _is_file(source, label, sensitive):
+        dataset, notes = own_dataset(
+            source,
+            label=label,
+            sensitive_features=sensitive,
+            favorable=favorable,
+            privileged=parse_pairs(privileged, "--privileged"),
+            bins=parse_bins(bins, sensitive),
+            drop=drop,
+            table=table,
+            weight=weight,
+        )
+        dataset = replace(dataset, info=replace(dataset.info, caveats=tuple(notes)))
+    else:
+        dataset = load(source, **({"path": path} if path else {}))
     _show(dataset, console())
     write_json(json_file, dataset)
 
@@ -141,44 +165,38 @@ def export_command(
 ) -> None:
     """Write a dataset as one table: features, protected attributes, weight and label."""
     from isonomy._files import write_table
+    from isonomy.data import dataset_from, load
 
     check_writable(file)
-    dataset = _open(source, label, sensitive, favorable, privileged, weight, table, path)
+    if _is_file(source, label, sensitive):
+        dataset = dataset_from(
+            source,
+            label=label,
+            sensitive_features=sensitive,
+            favorable=favorable or None,
+            privileged=parse_pairs(privileged, "--privileged"),
+            weight=weight,
+            table=table,
+        )
+    else:
+        dataset = load(source, **({"path": path} if path else {}))
     write_table(dataset.frame(), file)
     console().print(f"{len(dataset):,} rows: {file}", soft_wrap=True)
     write_json(json_file, {"file": file, **dataset.to_dict()})
 
 
-def _open(
-    source: str,
-    label: str | None,
-    sensitive: list[str],
-    favorable: list[str],
-    privileged: list[str],
-    weight: str | None,
-    table: str | None,
-    path: str | None,
-) -> "Dataset":
-    """Load a dataset by name, or make one of a file and the options that describe it."""
+def _is_file(source: str, label: str | None, sensitive: list[str]) -> bool:
+    """Return whether a file was given, not the name of a dataset; a file must be described."""
     from isonomy._files import is_table_file
-    from isonomy.data import dataset_from, load
 
     if not is_table_file(source):
-        return load(source, **({"path": path} if path else {}))
+        return False
     if label is None or not sensitive:
         raise InputError(
             f"A file must be described by --label COLUMN and --sensitive COLUMN; got "
             f"{source!r} without."
         )
-    return dataset_from(
-        source,
-        label=label,
-        sensitive_features=sensitive,
-        favorable=favorable or None,
-        privileged=parse_pairs(privileged, "--privileged"),
-        weight=weight,
-        table=table,
-    )
+    return True
 
 
 def _show(dataset: "Dataset", screen: "Console") -> None:
@@ -199,7 +217,8 @@ def _show(dataset: "Dataset", screen: "Console") -> None:
         "label": f"{facts['label']}; favorable: {values} ({facts['favorable_share']:.1%} of rows)",
         "weights": "yes, one per row" if facts["weighted"] else "",
         "set aside": "" if dataset.aside is None else ", ".join(map(str, dataset.aside.columns)),
-        **{key: facts[key] for key in ("version", "source", "licence", "citation")},
+        "version": facts["version"] if facts["source"] else "",
+        **{key: facts[key] for key in ("source", "licence", "citation")},
     }
     screen.print()
     screen.print(Text(dataset.name, style="bold"))

@@ -83,6 +83,7 @@ def _make_console(**options: Any) -> "Console":
 
 def _fit(table: "Table", screen: "Console") -> None:
     """Let a table that is too wide wrap, headings first and numbers last, so that no name is cut."""
+    from rich.cells import cell_len
     from rich.measure import Measurement
 
     endless = screen.options.update(max_width=10_000)
@@ -101,7 +102,8 @@ def _fit(table: "Table", screen: "Console") -> None:
     if width() <= screen.width:
         return
     for column in table.columns:
-        if isinstance(column.header, str):
+        cells = (Measurement.get(screen, endless, c).maximum for c in column.cells)
+        if isinstance(column.header, str) and cell_len(column.header) > max(cells, default=0):
             column.header = column.header.replace(" ", "\n")
     if width() > screen.width:
         table.padding = (0, 1, 0, 0)

@@ -102,9 +102,10 @@ def tradeoff_command(
     if drop and not method:
         raise InputError("--drop is for learning; leave it out, or name a --method to learn with.")
     verdicts: list[tuple[str, str, TradeOff]] = []
+    notes: list[str] = []
     with working(f"judging {file}"):
         if method:
-            dataset = read_dataset(
+            dataset, notes = read_dataset(
                 file,
                 sensitive,
                 label=label,
@@ -156,11 +157,11 @@ def tradeoff_command(
                         verdicts.append((attribute, column, verdict))
     screen = console()
     show(verdicts, screen, file)
-    write_json(json_file, as_data(verdicts, file))
+    write_json(json_file, as_data(verdicts, file) | {"notes": notes})
     if html_file:
         from isonomy.report.tradeoff import tradeoff_page
 
-        write_page(html_file, tradeoff_page(verdicts, title=file))
+        write_page(html_file, tradeoff_page(verdicts, title=file, notes=notes))
     failed = [f"{m} ({a}: {v.region})" for a, m, v in verdicts if v.region in fail_on]
     if failed:
         messages().print(f"isonomy: {', '.join(failed)}", soft_wrap=True)
@@ -201,18 +202,33 @@ def _frontier(
         return None
 
 
-def read_dataset(data: str, sensitive: list[str], *, label: str | None, **given: Any) -> Any:
-    """Load a dataset by name, or make one of a file to learn from and print what to know of it."""
+def read_dataset(
+    data: str, sensitive: list[str], *, label: str | None, **given: Any
+) -> tuple[Any, list[str]]:
+    """Load a dataset by name, or make one of a file to learn from and print what to know of it.
+
+    Returns the dataset, and what a page must say of it: the label, who is compared with whom.
+    """
     from isonomy._files import is_table_file
     from isonomy.data import load, own_dataset
 
     if not is_table_file(data):
         options.refuse_for_dataset(data, **given)
-        return load(data)
+        dataset = load(data)
+        return dataset, _described(dataset, sensitive)
     dataset, notes = own_dataset(data, label=label, sensitive_features=sensitive, **given)
     for note in notes:
         messages().print(f"isonomy: {note}", soft_wrap=True, markup=False)
-    return dataset
+    return dataset, [*_described(dataset, sensitive), *notes]
+
+
+def _described(dataset: Any, sensitive: list[str]) -> list[str]:
+    """Return in one line what is predicted, and who counts as privileged."""
+    from isonomy._validate import listed
+
+    groups = "; ".join(f"{a} = {listed(dataset.privileged.get(a, ()))}" for a in sensitive)
+    favorable = listed(dataset.favorable)
+    return [f"Label: {dataset.y.name}, favourable: {favorable}. Privileged: {groups}."]
 
 
 # ---------------------------------------------------------------------- what is written

@@ -82,7 +82,7 @@ def tune_command(
     check_writable(cache, option="--cache")
     from isonomy.tradeoff import JsonLinesCache, judge_mitigator, train_and_test, tune
 
-    dataset = read_dataset(
+    dataset, notes = read_dataset(
         data,
         sensitive,
         label=label,
@@ -134,11 +134,12 @@ def tune_command(
         judged = as_data([] if verdict is None else [(attribute, method, verdict)], data)
         content = {"data": data, "attribute": attribute, **result.to_dict()}
         content |= {"metrics": judged["metrics"], "test": next(iter(judged["tradeoffs"]), None)}
+        content["notes"] = [*notes, *result.notes]
         write_json(json_file, content)
     if html_file:
         from isonomy.report.tradeoff import tuning_page
 
-        write_page(html_file, tuning_page(result, title=title, verdict=verdict))
+        write_page(html_file, tuning_page(result, title=title, verdict=verdict, notes=notes))
     if result.chosen is None:
         raise typer.Exit(1)
 

@@ -325,7 +325,7 @@ def _names_only(
 def _joint(columns: Mapping[str, Any]) -> tuple[Codes, list[Any]]:
     """Return the groups numbers in order; a row whose attribute is not known has -1."""
     rows = len(next(iter(columns.values())))
-    codes, groups = cross(columns, rows, most=MOST_GROUPS)
+    codes, groups = cross(columns, rows)
     known = np.array([MISSING not in group for group in groups], dtype=bool)
     labels = [g[0] if len(columns) == 1 else g for g, k in zip(groups, known, strict=True) if k]
     return np.where(known, np.cumsum(known) - 1, -1)[codes], labels
@@ -344,6 +344,13 @@ def _restrict(
         raise InputError(
             f"A protected attribute must hold at least two groups to flip between; in "
             f"{' & '.join(names)!r} {values}."
+        )
+    if len(labels) > MOST_GROUPS:
+        name = " & ".join(names)
+        raise InputError(
+            f"A protected attribute must have at most {MOST_GROUPS} groups to flip between; {name!r} "
+            f"has {len(labels):,}: name the ones to compare, groups= (on the command line --group "
+            f"{names[0]}=VALUE,VALUE)."
         )
     return codes, labels
 

@@ -14,6 +14,7 @@ from isonomy.counterfactual.report import EcdReport
 from isonomy.counterfactual.sample import tail_sample_search
 from isonomy.counterfactual.seek import seek_tail
 from isonomy.data import load
+from isonomy.data.label import source_of_label
 from isonomy.errors import InputError
 
 
@@ -41,6 +42,8 @@ def model_table(
     removed = [*([label] if label else []), *drop]
     if is_table_file(data):
         table = read_table(data)
+        if label:
+            removed[0] = source_of_label(label, list(table.columns))
         check_columns([*removed, *sensitive_features], list(table.columns))
     else:
         dataset = load(data)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from isonomy._bands import is_number
 from isonomy._files import read_table
 from isonomy._groups import is_unknown, sorted_values
 from isonomy._tables import as_pandas
@@ -310,7 +311,7 @@ class Dataset:
             "rows": len(self),
             "rows_with_missing": int(self.X.isna().any(axis=1).sum()),
             "features": list(map(str, self.X.columns)),
-            "categorical_features": int((self.X.dtypes.astype(str) == "category").sum()),
+            "categorical_features": sum(not is_number(self.X[c]) for c in self.X),
             "label": str(self.y.name),
             "favorable": [str(v) for v in self.favorable],
             "favorable_share": float(self.y01.mean()),

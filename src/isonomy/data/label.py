@@ -1,13 +1,15 @@
 """The label of a table: one of its columns, or a number cut in two."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from isonomy._bands import MANY, is_number
+from isonomy._excel import ABSENT
+from isonomy._groups import is_unknown
 from isonomy._validate import listed, unknown_name
 from isonomy.errors import InputError
 
@@ -68,3 +70,35 @@ def source_of_label(label: str, columns: Sequence[Any]) -> str:
             f"A label must be a column or COLUMN>NUMBER (also >=, < and <=); got {label!r}."
         ) from None
     return match["column"]
+
+
+def absent_label_notes(rows: Mapping[Any, float], favorable: Collection[Any]) -> list[str]:
+    """Ask about labels that are words for a missing value: they count as unfavourable.
+
+    Parameters
+    ----------
+    rows : mapping of label to number of rows
+    favorable : collection of labels
+
+    Examples
+    --------
+    >>> absent_label_notes({"yes": 60, "no": 30, "NA": 10}, ["yes"])
+    ["The label of 10 rows is 'NA', which counts as unfavourable: if it means that the label is not
+    known, drop these rows."]
+    """
+    absent = [
+        label
+        for label in rows
+        if label not in favorable
+        and isinstance(label, str)
+        and (is_unknown(label) or label.strip().casefold() in ABSENT)
+    ]
+    if not absent:
+        return []
+    n = int(sum(rows[label] for label in absent))
+    of, these = ("1 row", "this row") if n == 1 else (f"{n:,} rows", "these rows")
+    note = (
+        f"The label of {of} is {' or '.join(map(repr, absent))}, which counts as unfavourable: if it "
+        f"means that the label is not known, drop {these}."
+    )
+    return [note]

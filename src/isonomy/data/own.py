@@ -11,7 +11,7 @@ from isonomy._groups import bands, choose_privileged, sorted_values
 from isonomy._tables import as_pandas
 from isonomy._validate import listed, unknown_name
 from isonomy.data.dataset import Dataset
-from isonomy.data.label import source_of_label
+from isonomy.data.label import absent_label_notes, source_of_label
 from isonomy.data.leaks import leak_notes, proxy_notes
 from isonomy.errors import InputError
 
@@ -26,6 +26,7 @@ def own_dataset(
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
     table: str | None = None,
+    weight: str | None = None,
 ) -> tuple[Dataset, list[str]]:
     """Make a dataset to learn from of a file or frame, and say what a reader must know of it.
 
@@ -37,7 +38,7 @@ def own_dataset(
         The column to predict, or a number cut in two, ``"income>50000"``.
     sensitive_features : sequence of str
         The protected columns; each must hold two groups or more.
-    favorable, drop
+    favorable, drop, weight
         As in :meth:`Dataset.from_frame`.
     privileged : mapping of attribute to values, optional
         Where an attribute is left out, the group with the highest share of favorable labels.
@@ -50,7 +51,8 @@ def own_dataset(
     -------
     dataset : Dataset
     notes : list of str
-        The privileged groups that were chosen, columns that give the label away, and proxies.
+        The privileged groups that were chosen, labels that may be missing, columns that give the
+        label away, and proxies.
 
     Examples
     --------
@@ -99,6 +101,7 @@ def own_dataset(
         favorable=favorable,
         privileged=named,
         drop=drop,
+        weight=weight,
         name=Path(data).stem if is_file else "data",
     )
     notes = []
@@ -110,4 +113,5 @@ def own_dataset(
             chosen[attribute] = (best,)
             notes.append(note)
     made = replace(made, privileged=chosen)
+    notes += absent_label_notes(made.y.value_counts().to_dict(), made.favorable)
     return made, [*notes, *leak_notes(made), *proxy_notes(made.X, attributes)]

@@ -2,10 +2,8 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from numbers import Integral, Real
-from types import NoneType, UnionType
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,37 +62,6 @@ def known_rows(sensitive: Any, n_rows: int) -> NDArray[np.intp]:
     _, columns = read_attributes(sensitive)
     codes, groups = cross(dict(enumerate(columns)), n_rows)
     return np.flatnonzero(~np.array([is_unknown_group(g) for g in groups], dtype=bool)[codes])
-
-
-_KINDS: dict[Any, tuple[Any, str]] = {
-    bool: (bool | np.bool_, "True or False"),
-    int: (Integral, "a whole number"),
-    float: (Real, "a number"),
-    str: (str, "a word"),
-    tuple[float, float]: (tuple | list, "two numbers"),
-}
-
-
-def check_types(owner: Any) -> None:
-    """Raise unless the parameters of a dataclass are of the plain types that it declares.
-
-    Of other types, and of parameters that take several, the method itself knows best.
-    """
-    for declared in fields(owner):
-        value = getattr(owner, declared.name)
-        several = get_args(declared.type) if isinstance(declared.type, UnionType) else ()
-        kinds = [kind for kind in several or (declared.type,) if kind is not NoneType]
-        if len(kinds) != 1 or kinds[0] not in _KINDS or (value is None and several):
-            continue
-        kind, words = _KINDS[kinds[0]]
-        # Python takes True for a whole number; a parameter that is one does not
-        fits = isinstance(value, kind) and (kinds[0] is bool or not isinstance(value, bool))
-        if fits and kinds[0] == tuple[float, float]:
-            fits = len(value) == 2 and all(isinstance(one, Real) for one in value)
-        if not fits:
-            raise InputError(
-                f"{declared.name} must be {words}{' or None' if several else ''}; got {value!r}."
-            )
 
 
 @dataclass

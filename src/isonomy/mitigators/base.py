@@ -30,13 +30,14 @@ from isonomy._validate import (
     check_names,
     check_same_order,
     check_seed,
+    check_types,
     check_weight,
     listed,
     resolve_favorable,
 )
 from isonomy.errors import DegenerateOutputWarning, InputError, IsonomyError, NotApplicable
 from isonomy.mitigators._encode import TableEncoder, is_plain, takes_table
-from isonomy.mitigators._inputs import GroupEncoder, check_types, find_columns, known_rows
+from isonomy.mitigators._inputs import GroupEncoder, find_columns, known_rows
 from isonomy.models import fit_model, make_model, one_thread, seeded
 
 PROTOCOLS = ("as_published", "corrected")

@@ -281,8 +281,10 @@ def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
     return svg("".join(parts), f"{what} over {name}")
 
 
-def tradeoff_page(verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str) -> str:
-    """Return verdicts (attribute, method, verdict) as one page."""
+def tradeoff_page(
+    verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str, notes: Sequence[str] = ()
+) -> str:
+    """Return verdicts (attribute, method, verdict) and notes on the data as one page."""
     sections = []
     for key in dict.fromkeys((a, v.baseline.fairness_metric) for a, _, v in verdicts):
         rows = [(m, v) for a, m, v in verdicts if (a, v.baseline.fairness_metric) == key]
@@ -304,11 +306,13 @@ def tradeoff_page(verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str
             }
         )
     page = environment().get_template("tradeoff.html")
-    return str(page.render(title=title, sections=sections))
+    return str(page.render(title=title, sections=sections, notes=notes))
 
 
-def tuning_page(tuning: "Tuning", *, title: str, verdict: "TradeOff | None" = None) -> str:
-    """Return a sweep as one page."""
+def tuning_page(
+    tuning: "Tuning", *, title: str, verdict: "TradeOff | None" = None, notes: Sequence[str] = ()
+) -> str:
+    """Return a sweep and notes on the data as one page."""
     curves = []
     if len(tuning.parameters) == 1:
         try:
@@ -334,6 +338,7 @@ def tuning_page(tuning: "Tuning", *, title: str, verdict: "TradeOff | None" = No
             curves=curves,
             plane=plane_svg(tuning.baseline, points),
             verdict=verdict,
+            notes=notes,
         )
     )
 

@@ -322,8 +322,9 @@ class _Judge:
         )
         if objective == "area" and self.baseline.reason is not None:
             raise NotApplicable(
-                f"The area cannot be the objective: {self.baseline.reason}; give a pair of "
-                "metrics instead."
+                f"The area cannot be the objective: {self.baseline.reason}; pass a pair of "
+                f"metrics, objective={(performance, fairness)!r} (on the command line --objective "
+                f"{performance},{fairness})."
             )
         self.turn = 1.0 if self.baseline.larger_is_better else -1.0
         self.least = -np.inf
@@ -453,7 +454,8 @@ def _result(
             )
     failed = int((curve["status"] == "failed").sum())
     if failed:
-        notes.append(f"{failed} of {len(curve)} settings failed; see the column reason.")
+        said = curve.loc[curve["status"] == "failed", "reason"].iloc[0].removeprefix("InputError: ")
+        notes.append(f"{failed} of {len(curve)} settings failed; the first said: {said}")
     return Tuning(
         mitigator=tuned,
         parameters=names,

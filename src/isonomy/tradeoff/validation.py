@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from isonomy._groups import attribute_columns
 from isonomy._tables import plain
-from isonomy._validate import unknown_name
+from isonomy._validate import check_types, unknown_name
 from isonomy.errors import DegenerateOutputWarning, IsonomyError
 from isonomy.metrics.joint import JointCounts
 from isonomy.mitigators import BaseMitigator, PostProcessor, Unmitigated
@@ -109,6 +109,7 @@ class Validation:
 
     def _mitigated(self, config: dict[str, Any], k: int) -> NDArray[Any]:
         method = clone(self.method).set_params(**config)
+        check_types(method)
         shared = isinstance(method, PostProcessor) and not any(
             name.startswith("estimator") or name in ("fit_on", "protocol", "random_state")
             for name in config

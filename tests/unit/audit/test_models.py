@@ -115,6 +115,11 @@ def test_the_better_off_group_is_chosen_and_said(rows, models) -> None:
     )  # fmt: skip
     assert found.settings["privileged"] == {"sex": ["m"]}
     assert any("No privileged group was named" in note for note in found.notes)
+    with pytest.raises(InputError, match=r"'age' has 50 groups.*--bins age=30,43,55"):
+        audit_models(
+            {"both": models["both"]}, test, test["y"], favorable="yes",
+            sensitive_features={"age": np.arange(len(test)) % 50 + 18},
+        )  # fmt: skip
 
 
 def test_goals_that_cannot_be_ranked(rows, models) -> None:

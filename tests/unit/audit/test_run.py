@@ -564,3 +564,33 @@ def test_calibration_by_group() -> None:
     rounded = audit(y, y, sensitive_features=s, score=score.round())
     slopes = [r for r in rounded.groups if r.name == "calibration_slope"]
     assert {r.reason for r in slopes} == {"scores of 0 or 1 have no logit"}
+
+
+def test_scores_of_the_other_label_are_pointed_out() -> None:
+    y, yhat, s = rows(5000, 4500, 10_000)
+    score = np.where(y == 1, 0.7, 0.3)
+
+    def said(score):
+        return [n for n in audit(y, yhat, sensitive_features=s, score=score).notes if "score" in n]
+
+    assert said(score) == []
+    (note,) = said(1 - score)
+    assert "the wrong way round (AUC 0.000)" in note
+    assert "the probability of the favourable label, 1;" in note
+
+
+def test_a_label_that_may_be_missing_is_asked_about() -> None:
+    y = np.array(["yes", "no", "NA", "yes"] * 50)
+    found = audit(y, y, sensitive_features=["a", "b"] * 100, favorable="yes")
+    assert any(n.startswith("The label of 50 rows is 'NA', which counts as") for n in found.notes)
+
+
+def test_nothing_is_said_of_violations_where_there_are_none() -> None:
+    y = np.array([0, 1] * 200)
+    s = np.array(["a", "a", "b", "b"] * 100, dtype=object)
+    s[0] = None
+    notes = audit(y, y, sensitive_features={"sex": s}).notes
+    assert notes[0].endswith("all its groups together.")
+    assert (
+        "1 row has no known sex ('(missing)'): it is listed, and compared with no group." in notes
+    )

@@ -83,3 +83,10 @@ def test_a_command_shows_names_as_they_are(tmp_path: Path, command: str) -> None
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "[/b]:x:" in done.stdout
+
+
+def test_a_heading_above_wide_cells_stays_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_table("name", "what is predicted", fixed=["name"])
+    table.add_row("adult", "does a person earn more than 50,000 dollars a year? " * 3)
+    console().print(table)
+    assert "what is predicted" in capsys.readouterr().out

@@ -61,3 +61,24 @@ def test_a_favorable_label_may_be_zero(favorable: Any) -> None:
     made, _ = own_dataset(PEOPLE, label="hired", sensitive_features=["black"], favorable=favorable)
     assert made.favorable == (0,)
     np.testing.assert_array_equal(made.y01, 1 - PEOPLE["hired"])
+
+
+def test_a_label_that_may_be_missing_is_asked_about() -> None:
+    table = PEOPLE.assign(hired=PEOPLE["hired"].map({0: "no", 1: "yes"}))
+    table.loc[:9, "hired"] = "NA"
+    made, notes = own_dataset(
+        table, label="hired", favorable="yes", sensitive_features=["black"],
+        privileged={"black": 0},
+    )  # fmt: skip
+    assert "The label of 10 rows is 'NA', which counts as unfavourable" in notes[0]
+    assert made.to_dict()["categorical_features"] == 0
+    words = table.assign(town="A")
+    made, _ = own_dataset(words, label="hired", favorable="yes", sensitive_features=["black"])
+    assert made.to_dict()["categorical_features"] == 1
+
+
+def test_weights_are_no_feature() -> None:
+    table = PEOPLE.assign(w=2.0)
+    made, _ = own_dataset(table, label="hired", sensitive_features=["black"], weight="w")
+    assert made.weight is not None
+    assert "w" not in made.X

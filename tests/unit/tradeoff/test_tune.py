@@ -228,3 +228,11 @@ def test_messages(rows) -> None:
             sensitive_features=s,
             validation=1.5,
         )
+
+
+def test_a_parameter_of_another_type_is_a_failed_setting(rows) -> None:
+    X, y, s = rows
+    space = {"bounds": [0.05, (-0.1, 0.1)]}
+    result = tune("reject_option", space, X, y, sensitive_features=s)
+    assert result.curve["status"].tolist() == ["failed", "ok"]
+    assert any("the first said: bounds must be two numbers; got 0.05." in n for n in result.notes)
