@@ -94,6 +94,11 @@ def test_query_export_score_merge(ran: Path, tmp_path: Path) -> None:
     }
     metric = "macro_f1(zero_division=1)"
     assert "6 runs gained a metric" in inside(ran, "score", "mine", metric)
+    assert "6 did not: they have it" in inside(ran, "score", "mine", metric)
+    # a hundred columns cannot be read side by side: each value has its line
+    wide = inside(ran, "query", "mine", "select * from runs limit 1").splitlines()
+    assert ["dataset", "synthetic(n=300)"] in [line.split() for line in wide]
+    assert any(line.startswith("accuracy ") for line in wide)
     assert metric in Store.open(ran / "out" / "mine").metrics
     other = tmp_path / "other"
     inside(ran, "run", "mine.toml", "--out", str(other), "--backend", "serial")
