@@ -133,7 +133,9 @@ def test_list_names_the_studies(tmp_path: Path) -> None:
 def test_failures_and_limits_are_told(ran: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "late")
     options = ["--time-limit", "0.001", "--repeats", "1", "--out", out, "--backend", "serial"]
-    assert "3 timeout" in command(ran, "run", "mine.toml", *options, code=1).stdout
+    ended = command(ran, "run", "mine.toml", *options, code=1).stdout
+    assert "3 timeout It took longer than the time limit of 0.001 s." in ended
+    assert f"isonomy study status {out}" in ended
     told = command(ran, "status", out).stdout
     assert "It took longer than the time limit of 0.001 s." in told
     again = command(ran, "resume", out, "--retry", "--backend", "serial").stdout
