@@ -81,7 +81,9 @@ def test_methods_are_counted_by_stage() -> None:
     # what a finding says of forty models is not judged on two
     few = "(not judged on 2 of 40 models)"
     assert ours["10"] == f"no in-processing method is best in any model {few}"
-    assert f"both accuracy and F1 fall in 1; on average by 20.00 and 20.00 points {few}" in ours["11"]
+    assert (
+        f"both accuracy and F1 fall in 1; on average by 20.00 and 20.00 points {few}" in ours["11"]
+    )
     # A follows O in GC6, performs better, and its bias is 0.1 larger; D follows R in GC1, far off
     assert "as well or better in 2 of 2 models, within 0.1 of total bias in 1 (GC6)" in ours["12"]
 
