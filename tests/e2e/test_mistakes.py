@@ -239,7 +239,7 @@ COMMANDS = [
     ("study query mine 'drop view runs'", "must be one SELECT", "got 'DROP'"),
     ("study export mine runs.xls", ".parquet or .csv", "'runs.xls'"),
     ("study export mine runs.csv --view run", "no view 'run'", "did you mean 'runs'?"),
-    ("study score mine roc_auc", "must be a function of counts", "run the study with it"),
+    ("study score mine roc_auc", "must be a function of counts", "a new run measures it"),
     ("study merge mine mine", "'out/mine' is this one", "name another"),
     ("study tables mine", "belong to a paper's study", "isonomy study query"),
     ("published chn empty", "no paper 'chn'", "did you mean 'chen'?"),

@@ -94,6 +94,11 @@ def test_query_export_score_merge(ran: Path, tmp_path: Path) -> None:
     }
     metric = "macro_f1(zero_division=1)"
     assert "6 runs gained a metric" in inside(ran, "score", "mine", metric)
+    assert "6 did not: they have it" in inside(ran, "score", "mine", metric)
+    # a hundred columns cannot be read side by side: each value has its line
+    wide = inside(ran, "query", "mine", "select * from runs limit 1").splitlines()
+    assert ["dataset", "synthetic(n=300)"] in [line.split() for line in wide]
+    assert any(line.startswith("accuracy ") for line in wide)
     assert metric in Store.open(ran / "out" / "mine").metrics
     other = tmp_path / "other"
     inside(ran, "run", "mine.toml", "--out", str(other), "--backend", "serial")
@@ -128,7 +133,9 @@ def test_list_names_the_studies(tmp_path: Path) -> None:
 def test_failures_and_limits_are_told(ran: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "late")
     options = ["--time-limit", "0.001", "--repeats", "1", "--out", out, "--backend", "serial"]
-    assert "3 timeout" in command(ran, "run", "mine.toml", *options, code=1).stdout
+    ended = command(ran, "run", "mine.toml", *options, code=1).stdout
+    assert "3 timeout It took longer than the time limit of 0.001 s." in ended
+    assert f"isonomy study status {out}" in ended
     told = command(ran, "status", out).stdout
     assert "It took longer than the time limit of 0.001 s." in told
     again = command(ran, "resume", out, "--retry", "--backend", "serial").stdout

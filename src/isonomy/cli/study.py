@@ -14,6 +14,8 @@ from isonomy.cli.progress import counting
 from isonomy.errors import InputError, VersionChangeWarning
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from isonomy.store import Store
     from isonomy.study import Study
 
@@ -132,6 +134,11 @@ def status_command(
     screen.print(
         f"\n[bold]{now.study}[/bold] in {now.path}: {now.trials_done:,} of {now.trials:,} trials, "
         f"{now.records_done:,} of {now.records:,} records"
+        + (
+            f", and {now.records_beyond:,} more from earlier or merged runs"
+            if now.records_beyond
+            else ""
+        )
     )
     counts = ", ".join(f"{n:,} {word}" for word, n in now.statuses.items()) or "nothing yet"
     cpu, fits = _duration(now.cpu_seconds), _duration(now.fit_cpu_seconds)
@@ -173,7 +180,7 @@ def query_command(
     elif csv:
         typer.echo(answer.to_csv(index=False), nl=False)
         return
-    screen.print(_table(answer.head(limit)))
+    _print_rows(screen, answer.head(limit))
     if len(answer) > limit:
         screen.print(f"... {len(answer) - limit:,} more rows (--limit, or --csv for all)")
 
@@ -218,8 +225,14 @@ def score_command(
     quiet: opt.Quiet = False,
 ) -> None:
     """Add metrics to a run from its stored counts; nothing is fitted again."""
-    gained = open_store(folder).score(split_commas(metrics))
-    _finish(json_file, {"gained": gained}, f"{gained:,} runs gained a metric.")
+    store = open_store(folder)
+    gained = store.score(split_commas(metrics))
+    rest = len(store) - gained
+    why = (
+        f" {rest:,} did not: they have it, are not ok, or are points of a mutation baseline, "
+        "which are means over draws."
+    )
+    _finish(json_file, {"gained": gained}, f"{gained:,} runs gained a metric.{why if rest else ''}")
 
 
 @group.command("merge")
@@ -291,8 +304,9 @@ def _run(
 
     screen = console()
     screen.print(
-        f"[bold]{study.name}[/bold]: {len(study.tasks)} tasks, {len(study.models)} models, "
-        f"{len(study.methods)} methods, {study.repeats} repeats, {study.protocol} -> {folder}"
+        f"[bold]{study.name}[/bold]: {_some(len(study.tasks), 'task')}, "
+        f"{_some(len(study.models), 'model')}, {_some(len(study.methods), 'method')}, "
+        f"{_some(study.repeats, 'repeat')}, {study.protocol} -> {folder}"
     )
     with counting("trials") as count:
 
@@ -306,12 +320,14 @@ def _run(
             outcome = run(study, folder, retry=again, progress=show, **engine)
     new = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
     screen.print(
-        f"{outcome.done:,} {'trial' if outcome.done == 1 else 'trials'} in "
-        f"{outcome.seconds:,.0f} s; new records: {new}; {outcome.kept:,} were stored before"
+        f"{_some(outcome.done, 'trial')} in {outcome.seconds:,.0f} s; new records: {new}; "
+        f"{outcome.kept:,} were stored before"
     )
     if outcome.cpu:
         cpu, fits = _duration(outcome.cpu), _duration(outcome.fit_cpu)
         screen.print(f"CPU: {cpu} in trials, {fits} of them in fits")
+    if set(outcome.statuses) - {"ok"}:
+        _print_reasons(screen, folder)
     if outcome.changed:
         screen.print(
             f"[yellow]Note[/yellow] Stored before with other versions: {'; '.join(outcome.changed)}; "
@@ -322,6 +338,24 @@ def _run(
         screen.print(f"[yellow]Interrupted.[/yellow] {outcome.advice}")
     write_json(json_file, outcome)
     return 130 if outcome.interrupted else int(outcome.failed > 0)
+
+
+def _print_reasons(screen: "Console", folder: str, most: int = 3) -> None:
+    """Print the most frequent reasons of runs that are not ok, and where to see all."""
+    from rich.markup import escape
+
+    from isonomy.store import Store
+
+    reasons = Store.open(folder).query(
+        "select status, count(*) n, reason from runs where status <> 'ok' group by all "
+        "order by n desc, status, reason"
+    )
+    for status, n, reason in reasons.head(most).itertuples(index=False):
+        screen.print(f"[yellow]{n:,} {status}[/yellow] {escape(reason)}", soft_wrap=True)
+    more = (
+        f"{len(reasons) - most:,} more reasons, by method" if len(reasons) > most else "By method"
+    )
+    screen.print(f"{more}: isonomy study status {escape(folder)}", soft_wrap=True)
 
 
 def _finish(json_file: str | None, result: dict[str, Any], *sentences: str) -> None:
@@ -337,6 +371,28 @@ def _table(frame: Any) -> Any:
     for row in frame.itertuples(index=False):
         table.add_row(*(escape(_cell(value)) for value in row))
     return table
+
+
+def _print_rows(screen: "Console", frame: Any) -> None:
+    """Print rows as a table, or, where so many columns cannot be read, one line per value."""
+    from rich.markup import escape
+    from rich.measure import Measurement
+
+    table = _table(frame)
+    unlimited = screen.options.update(width=1_000_000)
+    if Measurement.get(screen, unlimited, table).minimum <= screen.width:
+        screen.print(table)
+        return
+    for row in frame.to_dict("records"):
+        values = make_table()
+        for name, value in row.items():
+            values.add_row(escape(str(name)), escape(_cell(value)))
+        screen.print(values)
+        screen.print()
+
+
+def _some(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _duration(seconds: float) -> str:

@@ -127,8 +127,15 @@ _SHOWN = {
     "within 0.02": "<= 0.02",
     "p below 0.05": "p < 0.05",
     "testable": "testable",
-    "not rejected": "agree",
+    "not rejected": "not rejected",
 }
+
+
+_LEGEND = (
+    "equal runs: equal to six digits, seed by seed; paired: mean distance seed by seed; <= 0.02: "
+    "means at most that far apart; not rejected: of the testable cells, those in which no "
+    "difference was shown, which does not prove that there is none."
+)
 
 
 def _show_comparison(screen: "Console", result: "Comparison") -> None:
@@ -145,6 +152,8 @@ def _show_comparison(screen: "Console", result: "Comparison") -> None:
     if len(result.cells):
         title = f"Cells (task, model, method, metric), rejected at {result.alpha:.0%} after Holm"
         print_table(title, result.agreement()[[*_SHOWN]], "method")
+        screen.print(_LEGEND)
+        screen.print()
     if len(result.tables):
         print_table("Cells of the tables", result.table_agreement(), "table")
     for table in result.beside:

@@ -412,8 +412,8 @@ def _power(cells: pd.DataFrame, alpha: float) -> list[str]:
     return [
         (
             f"Too few runs: {len(few):,} of {len(cells):,} cells cannot be rejected, however far they "
-            f"lie apart, and are not counted as agreement. {n} runs against {m} cannot give a p-value "
-            f"below {smallest_pvalue(n, m):.2g}, which Holm's correction over {left:,} cells raises "
+            f"lie apart, and are not counted as agreement. Samples of {n} and {m} runs cannot give a "
+            f"p-value below {smallest_pvalue(n, m):.2g}, which Holm's correction over {left:,} cells raises "
             f"above {alpha:g}{enough}."
         )
     ]
@@ -427,8 +427,8 @@ def _baseline_note(ours: pd.DataFrame, published: pd.DataFrame) -> list[str]:
         return []
     return [
         (
-            f"Our mutation baselines are means over {repeats.nunique()} splits, the published ones "
-            "over theirs: regions and areas differ by that, too."
+            f"Our mutation baselines are means over as many splits as we ran ({repeats.nunique()}), "
+            "the published ones over all of the authors': regions and areas differ by that, too."
         )
     ]
 

@@ -30,7 +30,7 @@ def compare_tables(
     notes = []
     parts = {"our runs": paper.parts(ours)}
     if published is not None:
-        parts["the published files"] = paper.parts(published)
+        parts["the published runs of the same part"] = paper.parts(published)
     for name, recipe in paper.tables.items():
         if name == FINDINGS:
             continue

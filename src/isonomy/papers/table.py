@@ -10,6 +10,9 @@ import pandas as pd
 
 from isonomy._tables import plain
 
+ABSENT = {"recomputed": "the authors' files were not given", "ours": "not yet run"}
+"""What a column of findings says where there are no runs behind it."""
+
 
 def percent(value: Any) -> str:
     """Write a share as the papers do: a whole percentage."""

@@ -153,17 +153,20 @@ class Store:
         """
         names = [name for name in planned.columns if name != "key"]
         stored = self.views.query(
-            f"select {', '.join(names)}, key as stored from live where repeat is not null"
+            f"select {', '.join(names)}, key as stored, status from live where repeat is not null"
         )
         both = planned.merge(stored.df(), on=names)
         other = both[both["key"] != both["stored"]]
         if len(other):
             one = other.iloc[0]
+            todo = "choose another folder"
+            if not (other["status"] == "ok").any():
+                todo += ", or delete this one if it holds nothing else, because none of these is ok"
             raise InputError(
                 f"A store holds runs of one specification; {str(self.path)!r} has {len(other):,} "
                 f"of these under another one (other settings, data or library versions), such as "
                 f"{one['mitigator']} with {one['model']} on {one['dataset']}/{one['attributes']}: "
-                f"choose another folder."
+                f"{todo}."
             )
 
     def runs(self, where: str | None = None) -> pd.DataFrame:

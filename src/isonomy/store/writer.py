@@ -254,7 +254,7 @@ def count_metric(name: str | Metric) -> Metric:
     if metric.needs != "counts":
         raise InputError(
             f"A metric added to stored runs must be a function of counts; {metric.name} needs "
-            f"{metric.needs}: run the study with it."
+            f"{metric.needs}, which only a run has: a new run measures it where the data allow."
         )
     return metric
 

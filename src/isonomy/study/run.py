@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
+from itertools import chain
 from typing import Any
 
 import pandas as pd
 
 from isonomy._brief import brief
 from isonomy._validate import unknown_name
-from isonomy.errors import InputError, VersionChangeWarning
+from isonomy.errors import DataUnavailable, InputError, VersionChangeWarning
 from isonomy.store.record import RUN, STATUSES, Record
 from isonomy.store.store import Store
 from isonomy.study.backends import Backend, make_backend
@@ -134,8 +135,8 @@ class Outcome:
         if self.complete:
             return ""
         return (
-            f"{self.trials - self.done:,} of {self.trials:,} trials are missing; the others are "
-            f"stored: isonomy study resume {self.path}"
+            f"Trials that are missing: {self.trials - self.done:,}; the others are stored: "
+            f"isonomy study resume {self.path}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,6 +156,9 @@ class Status:
     trials, trials_done : int
         Trials that are planned, and those that are complete.
     records, records_done : int
+        The same of records.
+    records_beyond : int
+        Stored records that are not of the study as it was last run: of more repeats, for example.
     statuses : mapping of str to int
         Stored records by status, the most frequent first.
     cpu_seconds, fit_cpu_seconds : float
@@ -175,6 +179,7 @@ class Status:
     trials_done: int
     records: int
     records_done: int
+    records_beyond: int
     statuses: Mapping[str, int]
     cpu_seconds: float
     fit_cpu_seconds: float
@@ -230,6 +235,7 @@ def status(store: Store | str | os.PathLike[str]) -> Status:
         stale = f"Its records can be read, but none can be added. {error}"
     jobs = _missing(planned, store.keys())
     records = sum(map(len, planned.values()))
+    records_done = records - sum(len(job.only) for job in jobs)
     counts = store.query("select status, count(*) n from runs group by status order by n desc")
     cpu, fit = store.query(
         "select coalesce(sum(cpu), 0), coalesce(sum(fit_cpu), 0) from runs"
@@ -240,7 +246,8 @@ def status(store: Store | str | os.PathLike[str]) -> Status:
         trials=len(planned),
         trials_done=len(planned) - len(jobs),
         records=records,
-        records_done=records - sum(len(job.only) for job in jobs),
+        records_done=records_done,
+        records_beyond=len(store) - records_done,
         statuses={str(word): int(n) for word, n in counts.itertuples(index=False)},
         cpu_seconds=float(cpu),
         fit_cpu_seconds=float(fit),
@@ -248,10 +255,17 @@ def status(store: Store | str | os.PathLike[str]) -> Status:
         changed=changed_versions(store.versions, versions_of(study)),
         stale=stale,
         problems=store.query(
-            "select status, mitigator, model, count(*) as runs, reason from runs "
-            "where status <> 'ok' group by all order by status, runs desc, mitigator, model limit 20"
+            f"select status, {_one_or_many('mitigator', 'methods')}, "
+            f"{_one_or_many('model', 'models')}, count(*) as runs, reason from runs "
+            "where status <> 'ok' group by status, reason order by status, runs desc, reason limit 20"
         ),
     )
+
+
+def _one_or_many(column: str, noun: str) -> str:
+    """Write in SQL the one value that a column has in a group, or how many it has."""
+    several = f"count(distinct {column})"
+    return f"if({several} = 1, min({column}), {several} || ' {noun}') as {column}"
 
 
 def pending(study: Study, store: Store, *, retry: Iterable[str] = ()) -> list[Job]:
@@ -279,6 +293,23 @@ def pending(study: Study, store: Store, *, retry: Iterable[str] = ()) -> list[Jo
 def _missing(planned: Planned, done: set[str]) -> list[Job]:
     jobs = (Job(trial, frozenset(named.keys() - done)) for trial, named in planned.items())
     return [job for job in jobs if job.only]
+
+
+def _check_sources(study: Study) -> None:
+    """Raise if a declared file is not as declared: otherwise every row of it would fail.
+
+    A file that only the workers can see is left to them.
+    """
+    for source in study.sources:
+        attributes = [t.attributes.split("+") for t in study.tasks if t.dataset == source.name]
+        for name in chain.from_iterable(attributes):
+            if name not in source.sensitive_features:
+                raise unknown_name(
+                    f"protected attribute of {source.name!r}", name, source.sensitive_features
+                )
+        if attributes:
+            with contextlib.suppress(DataUnavailable):
+                source.load()
 
 
 def _refuse_others(store: Store, planned: Planned) -> None:
@@ -361,6 +392,8 @@ def run(
     with store.writer() as writer:
         jobs = pending(study, store, retry=retry)
         kept, versions = len(store), versions_of(study)
+        if jobs and not kept:
+            _check_sources(study)
         changed = changed_versions(store.versions, versions) if jobs and kept else []
         if changed:
             warnings.warn(

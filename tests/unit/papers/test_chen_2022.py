@@ -261,6 +261,10 @@ def test_fig7_says_which_metric_has_no_baseline() -> None:
 def test_findings_are_six_sentences_with_each_sides_numbers(small: pd.DataFrame) -> None:
     told = chen_2022.findings(small).data
     assert len(told) == 6
+    given = set(chen_2022.findings(ours=small).data["recomputed"])
+    assert given == {"the authors' files were not given"}
+    notes = " ".join(chen_2022.table3(small).notes)
+    assert "of the study's 50 runs: ranks, regions and correlations from few runs" in notes
     assert told["ours"].unique().tolist() == ["not yet run"]
     # RW reaches 40 %, DIR and EOP all cases
     assert told.loc["Finding 5", "recomputed"].startswith("2 of 3 methods reach win-win or good")

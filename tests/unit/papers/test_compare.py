@@ -143,7 +143,7 @@ def test_too_few_runs_to_find_anything_is_said(pair: tuple[pd.DataFrame, pd.Data
     assert not found.cells["rejected"].any()
     (note,) = [n for n in found.notes if "cannot give a p-value" in n]
     assert note.startswith("Too few runs: 30 of 30 cells")
-    assert "2 runs against 50" in note
+    assert "Samples of 2 and 50 runs cannot give a p-value" in note
     assert "3 runs of ours are the fewest" in note
 
 

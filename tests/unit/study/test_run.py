@@ -17,10 +17,10 @@ import pytest
 from isonomy.errors import InputError
 from isonomy.store import Store, records_frame
 from isonomy.store.record import TIME
-from isonomy.study import Study, run, run_trial
+from isonomy.study import Source, Study, run, run_trial
 from isonomy.study.backends import Backend, make_backend
 from isonomy.study.plan import plan
-from isonomy.study.run import Progress, pending
+from isonomy.study.run import Progress, pending, status
 from tests.unit.study.engines import HERE, engine, importable, same_frame, workloads
 
 __all__ = ["importable"]
@@ -95,7 +95,7 @@ def test_goes_on_where_it_was_interrupted(undisturbed: Store, tmp_path: Path) ->
     assert first.interrupted
     assert not first.complete
     assert first.done == 2
-    assert "3 of 5 trials are missing" in first.advice
+    assert "Trials that are missing: 3; the others are stored" in first.advice
     assert f"isonomy study resume {tmp_path / 's'}" in first.advice
     second = run(STUDY, tmp_path / "s")
     assert (second.done, second.kept, second.complete, second.advice) == (3, 12, True, "")
@@ -148,6 +148,40 @@ def test_refuses_in_words(undisturbed: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no status to try again 'ok'"):
         pending(STUDY, undisturbed, retry=["ok"])
     assert Study.from_toml(undisturbed.spec) == STUDY
+
+
+def test_a_declared_file_that_is_not_as_declared_stops_the_study(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.csv"
+    rows = [f"{'mf'[i % 2]},{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60)]
+    file.write_text("\n".join(["sex,hours,hired", *rows]), encoding="utf-8")
+
+    def study(attribute: str = "sex", **entries: Any) -> Study:
+        told = {"label": "hired", "sensitive_features": "sex", "favorable": "yes"} | entries
+        source = Source.of_file(file, privileged={"sex": "m"}, **told)
+        return Study("own", [f"jobs/{attribute}"], ["nb"], ["unmitigated"], sources=[source])
+
+    folder = tmp_path / "s"
+    with pytest.raises(InputError, match="no favourable label 'Yes'; did you mean 'yes'"):
+        run(study(favorable="Yes"), folder)
+    with pytest.raises(InputError, match="no protected attribute of 'jobs' 'sexx'"):
+        run(study("sexx"), folder)
+    # nothing was stored, so that the study can be run as soon as it is right
+    assert run(study(), folder).statuses == {"ok": 1}
+
+
+def test_status_counts_records_beyond_the_study_and_groups_reasons(tmp_path: Path) -> None:
+    small = STUDY.with_(repeats=2, models=["nb"])
+    run(small, tmp_path / "s")
+    run(small.with_(repeats=1), tmp_path / "s")
+    now = status(tmp_path / "s")
+    assert (now.records_done, now.records, now.records_beyond) == (3, 3, 3)
+    backend = make_backend("serial", time_limit=1e-3)
+    run(small.with_(repeats=1), tmp_path / "late", backend=backend)
+    (problem,) = status(tmp_path / "late").frame().to_dict("records")
+    assert problem["mitigator"] == "3 methods"
+    assert (problem["model"], problem["runs"]) == ("nb", 3)
+    with pytest.raises(InputError, match="delete this one if it holds nothing else"):
+        run(small.with_(repeats=1, seed=1), tmp_path / "late")
 
 
 # ---- kill -9 ------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from isonomy.papers.biswas_2020.tables import (
     totals,
 )
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import PaperTable
+from isonomy.papers.table import ABSENT, PaperTable
 
 PRE, IN, POST = ["R", "D"], ["A", "P"], ["E", "C", "O"]
 CORRECTED = "biswas_2020_corrected"
@@ -39,6 +39,7 @@ _KEPT = 0.01  # a loss of less than a point keeps performance
 _NEAR = 0.1  # the paper's "very close" in total bias
 _OTHERS = printed_text()["mean ln DI of BM1 to BM8 without BM5"]  # most are not standardised
 _UNTESTED = "these runs cannot tell"
+_FEWEST = 20  # half of the models: a finding on all of them is not judged on fewer
 _FIRST_OF_METHODS = 8  # findings from here on are about methods
 
 Counted = tuple[str, bool | None]
@@ -297,15 +298,14 @@ _RULES: dict[str, tuple[Callable[[Evidence], Counted], tuple[str, ...], str]] = 
 }
 """By number: how a finding is counted, the models it needs, and what the correction changes."""
 
+_OF_SOME_MODELS = ("1", "2", "3", "4")
+"""Findings on the models that they name; the others are on all forty."""
+
 
 def _counted(frame: pd.DataFrame | None, study: str) -> dict[str, Counted]:
     """Count every finding on a frame."""
     if frame is None or frame.empty:
-        todo = (
-            f"not yet run: isonomy study run {study}"
-            if study
-            else "the authors' files were not given"
-        )
+        todo = f"not yet run: isonomy study run {study}" if study else ABSENT["recomputed"]
         return dict.fromkeys(_RULES, (todo, None))
     evidence = Evidence(frame, corrected=study == CORRECTED)
     held = {*map(str, evidence.total.index)}
@@ -317,7 +317,9 @@ def _counted(frame: pd.DataFrame | None, study: str) -> dict[str, Counted]:
         elif int(number) >= _FIRST_OF_METHODS and evidence.letters.empty:
             counted[number] = ("no mitigated runs", None)
         else:
-            counted[number] = count(evidence)
+            counted[number] = said, holds = count(evidence)
+            if holds is not None and number not in _OF_SOME_MODELS and len(held) < _FEWEST:
+                counted[number] = (f"{said} (not judged on {len(held)} of 40 models)", None)
     return counted
 
 

@@ -95,7 +95,8 @@ ALPHA = 0.05
 """Significance level of the study's tests."""
 
 _OWN_MODEL = ("PR", "AD", "MFC-FDR", "MFC-SR", "Fairway")
-_RUNS = 50
+RUNS = 50
+"""How often the study ran everything."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class Cube:
     def whole(self) -> Mask:
         """Where nothing is missing: held as expected, with all fifty runs."""
         full: Mask = np.all(np.isfinite(self.values), axis=(0, -1))
-        full = full & (self.values.shape[-1] == _RUNS)
+        full = full & (self.values.shape[-1] == RUNS)
         out: Mask = (self.present == self.expected) & (full[..., 1:] | ~self.expected)
         return out
 

@@ -14,6 +14,7 @@ from isonomy.papers.chen_2022.cases import (
     METHODS,
     NAMES,
     PERFORMANCE,
+    RUNS,
     TASKS,
     UNTESTED,
     Cube,
@@ -44,7 +45,14 @@ def finished(cube: Cube, table: PaperTable) -> PaperTable:
     whole = np.all(cube.whole, axis=(1, 2))
     if missing := [task for task, complete in zip(TASKS, whole, strict=True) if not complete]:
         notes.append(
-            f"Not whole in this frame: {', '.join(missing)}; what pools over them is not compared."
+            f"Without all models, methods and repeats: {', '.join(missing)}; what pools over them is "
+            "not compared."
+        )
+    runs = np.isfinite(cube.values).any(axis=0).sum(axis=-1).max(initial=0)
+    if 0 < runs < RUNS:
+        notes.append(
+            f"At most {runs} of the study's {RUNS} runs: ranks, regions and correlations from few "
+            "runs are largely chance."
         )
     return replace(table, notes=(*notes, *table.notes))
 

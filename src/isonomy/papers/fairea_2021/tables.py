@@ -36,7 +36,7 @@ from isonomy.papers.fairea_2021.cases import (
 from isonomy.papers.fairea_2021.figures import fig4, fig5, fig6, strictness
 from isonomy.papers.judge import TASK
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import PaperTable, Recipe, decimals, percent
+from isonomy.papers.table import ABSENT, PaperTable, Recipe, decimals, percent
 from isonomy.tradeoff.regions import REGIONS, Rule
 
 printed = partial(read_printed, __file__)
@@ -273,6 +273,9 @@ def _best_methods(judged: pd.DataFrame) -> str:
     good = judged[judged["mitigator"].isin([*label_of]) & (judged["region"] == "good")]
     words = []
     for dataset in ("adult", "german"):
+        if not (judged["dataset"] == dataset).any():
+            words.append(f"{dataset} is not held")
+            continue
         of_dataset = good[(good["dataset"] == dataset) & (good["area"] >= 0.0005)]
         if of_dataset.empty:
             words.append(f"no method is good on {dataset}")
@@ -296,7 +299,7 @@ def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = 
     sides = {"recomputed": published, "ours": ours}
     data = printed("findings")
     for side, frame in sides.items():
-        data[side] = "not yet run" if frame is None else pd.Series(_answers(frame))
+        data[side] = ABSENT[side] if frame is None else pd.Series(_answers(frame))
     cases = [len(judged_cases(f, "paper")[0]) * len(GAPS) for f in sides.values() if f is not None]
     return PaperTable(
         "findings",
