@@ -182,7 +182,7 @@ def test_thresholds_are_the_users() -> None:
     assert verdict({"difference": 0.02}) == ["violated", "within"]
     assert verdict({"spd": 0.02, "ratio": 0.95}) == ["violated", "violated"]
     assert verdict({"spd": (-0.2, 0.0)}) == ["within", "within"]
-    with pytest.raises(InputError, match="must leave room"):
+    with pytest.raises(InputError, match="must be a ratio below 1"):
         verdict({"ratio": 1.3})
     with pytest.raises(InputError, match="must be a number"):
         verdict({"spd": "much"})
@@ -564,3 +564,12 @@ def test_calibration_by_group() -> None:
     rounded = audit(y, y, sensitive_features=s, score=score.round())
     slopes = [r for r in rounded.groups if r.name == "calibration_slope"]
     assert {r.reason for r in slopes} == {"scores of 0 or 1 have no logit"}
+
+
+def test_what_is_no_column_is_refused_with_what_to_pass(predictions: pd.DataFrame) -> None:
+    y, sex = predictions["y"], predictions["sex"]
+    both = np.column_stack([1 - predictions["score"], predictions["score"]])
+    with pytest.raises(InputError, match=r"shape \(\d+, 2\).*predict_proba\(X\)\[:, 1\]"):
+        audit(y, y, sensitive_features=sex, score=both, favorable="good")
+    with pytest.raises(InputError, match=r"a value for every row; got 'sex'.*X\['sex'\]"):
+        audit(y, y, sensitive_features="sex", favorable="good")

@@ -1,11 +1,15 @@
 """A benchmark aims its methods at the metrics that decide, and tunes the cheap ones."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from isonomy.benchmark import benchmark, plan_benchmark
-from isonomy.errors import UnknownName
+from isonomy.errors import InputError, UnknownName
 from isonomy.mitigators import MITIGATORS
 from isonomy.study import Method
 from isonomy.study.plan import keys, plan
@@ -80,3 +84,15 @@ def test_results_show_aims_and_chosen_settings() -> None:
     by_name = {m["method"]: m for m in found.to_dict()["sections"][0]["methods"]}
     assert by_name["maat"]["on_target"] is False
     assert by_name["maat"]["settings"].startswith("weight=")
+
+
+def test_a_model_is_a_name_and_not_an_object() -> None:
+    with pytest.raises(InputError, match=r"models must be names.*LogisticRegression"):
+        methods(models=[LogisticRegression()])
+
+
+def test_columns_may_be_numbered(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (300, 3)))
+    made = plan_benchmark(table, label=2, sensitive_features=0, folder=tmp_path)
+    assert [str(task) for task in made.study.tasks] == ["data/0"]
