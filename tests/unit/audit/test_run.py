@@ -220,6 +220,9 @@ def test_as_data_and_as_page(found) -> None:
     assert "<table" in found._repr_html_()
     for what in ("metrics", "comparisons", "groups", "sizes"):
         assert len(found.frame(what)) > 0
+    fair = audit([0, 1] * 50, [0, 1] * 50, sensitive_features=["a", "a", "b", "b"] * 25)
+    for column in ("p_value", "p_audit", "rows_needed"):  # of no row here
+        assert fair.frame()[column].dtype == float
     with pytest.raises(InputError, match="what must be"):
         found.frame("nothing")
 
