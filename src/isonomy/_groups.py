@@ -236,6 +236,11 @@ def read_attributes(sensitive_features: Any) -> tuple[tuple[Any, ...], list[Any]
         names, columns = (given.name if named else None,), [given.to_native()]
     else:
         array = np.asarray(given)
+        if array.ndim == 0:
+            raise InputError(
+                f"sensitive_features must hold a value for every row; got {given!r}: pass the "
+                f"column itself, such as X[{given!r}]."
+            )
         columns = array.T if array.ndim == 2 else [array]
         names = (None,) * len(columns)
     if not len(names):

@@ -8,6 +8,7 @@ imported just as late.
 """
 
 import importlib
+import inspect
 import pkgutil
 import sys
 import threading
@@ -161,4 +162,7 @@ def callable_room(name: str) -> None:
     >>> type(result).__name__
     'Audit'
     """
-    sys.modules[name].__class__ = _CallableRoom
+    room = sys.modules[name]
+    room.__class__ = _CallableRoom
+    # what an editor and a notebook show before the brackets are closed
+    room.__signature__ = inspect.signature(getattr(room, name.rpartition(".")[2]))  # type: ignore[attr-defined]

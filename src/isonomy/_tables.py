@@ -132,8 +132,8 @@ def numeric_columns(X: Any) -> list[int]:
     return [j for j, kind in enumerate(kinds) if kind.is_numeric() or kind == nw.Boolean]
 
 
-def as_matrix(X: Any, *, who: str) -> NDArray[np.float64]:
-    """Return a table as finite floats, or say which column is not a number."""
+def as_matrix(X: Any, *, who: str, gaps: bool = False) -> NDArray[np.float64]:
+    """Return a table as finite floats, missing ones where asked, or say what is not a number."""
     if sparse.issparse(X):
         X = X.toarray()  # type: ignore[attr-defined]
     names = column_names(X)
@@ -152,7 +152,7 @@ def as_matrix(X: Any, *, who: str) -> NDArray[np.float64]:
         raise InputError(f"{who} needs numbers; got {error}: encode such columns first.") from None
     if matrix.ndim != 2:
         raise InputError(f"{who} needs a table of rows and columns; got {matrix.ndim} dimensions.")
-    if not np.isfinite(matrix).all():
+    if not np.isfinite(matrix).all() and not (gaps and not np.isinf(matrix).any()):
         raise InputError(f"{who} needs finite numbers; fill missing values first (SimpleImputer).")
     return matrix
 

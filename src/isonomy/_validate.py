@@ -185,6 +185,12 @@ def is_real(value: Any) -> bool:
 
 def check_score(score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a float vector; raise unless all are finite numbers."""
+    shape = np.shape(score)
+    if len(shape) == 2 and shape[1] > 1:
+        raise InputError(
+            f"Scores must be one column, those of the favourable label; got an array of shape "
+            f"{shape}: pass one of them, such as predict_proba(X)[:, 1]."
+        )
     values = _numbers(score, "Scores")
     if not np.isfinite(values).all():
         raise InputError("Scores must be finite numbers; some are NaN or infinite.")

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
@@ -109,3 +110,8 @@ def test_rooms_can_be_called_like_their_functions() -> None:
 
     assert callable(isonomy.audit)
     assert callable(isonomy.benchmark)
+    for room, function in (
+        (isonomy.audit, isonomy.audit.audit),
+        (isonomy.benchmark, isonomy.benchmark.benchmark),
+    ):
+        assert inspect.signature(room) == inspect.signature(function)

@@ -52,9 +52,11 @@ def ask(
         kind = model.__name__ if isinstance(model, type) else type(model).__name__
         raise InputError(f"A model must be a fitted classifier with predict; it is a {kind}.")
     rows = _features(model, X)
+    # a model that names the columns of its attribute reads them from the rows
+    asks = getattr(model, "needs_sensitive_at_predict", False)
     groups = (
         {"sensitive_features": columns}
-        if getattr(model, "needs_sensitive_at_predict", False)
+        if asks and getattr(model, "sensitive_columns", None) is None
         else {}
     )
     score = None

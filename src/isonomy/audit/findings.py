@@ -141,7 +141,14 @@ class Audit:
                 f"{what!r}."
             )
         kind, rows = tables[what]
-        return pd.DataFrame([asdict(r) for r in rows], columns=list(kind.__dataclass_fields__))
+        made = pd.DataFrame([asdict(r) for r in rows], columns=list(kind.__dataclass_fields__))
+        # a column of numbers that no row has is still one of numbers: NaN, and not None
+        numbers = [
+            name
+            for name, declared in kind.__dataclass_fields__.items()
+            if declared.type in (float | None, int | None) and made[name].dtype == object
+        ]
+        return made.astype(dict.fromkeys(numbers, "float64"))
 
     def violated(self, *names: str) -> tuple[Finding, ...]:
         """Return the findings that violate their threshold, of all metrics or of those named.

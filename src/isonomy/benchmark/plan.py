@@ -1,6 +1,6 @@
 """From a user's data and wishes to the study that a benchmark runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ def plan_benchmark(
     >>> next(m.mitigator for m in aimed.study.methods if m.label == "meta_fair_classifier")
     'meta_fair_classifier(constraint=tpr)'
     """
-    attributes = list(dict.fromkeys(_as_list(sensitive_features)))
+    attributes = list(dict.fromkeys(_as_list(sensitive_features, "sensitive_features")))
     if not attributes:
         raise InputError(
             "At least one protected attribute must be named: sensitive_features= (--sensitive)."
@@ -154,7 +154,7 @@ def plan_benchmark(
     frontier = frontier_specs(fairness)
     if not frontier:
         notes.append(f"No second baseline: group thresholds cannot be held to {fairness}.")
-    chosen, left_out = _chosen(_as_list(methods), quick=quick)
+    chosen, left_out = _chosen(_as_list(methods, "methods"), quick=quick)
     if left_out:
         notes.append(f"Left out because they take many fits: {', '.join(left_out)}.")
     aimed = [_aimed(method, performance, fairness, tune) for method in chosen]
@@ -162,7 +162,7 @@ def plan_benchmark(
     study = Study(
         name=f"benchmark of {name}",
         tasks=tuple(Task(name, a) for a in attributes),
-        models=tuple(_as_list(models)),
+        models=tuple(_as_list(models, "models")),
         methods=(
             Method.of(ORIGINAL),
             *aimed,
@@ -189,8 +189,17 @@ def more_splits(planned: BenchmarkPlan) -> Study | None:
     return study.with_(methods=[alone], repeats=splits, counts_only=True)
 
 
-def _as_list(values: str | Sequence[str]) -> list[str]:
-    return [values] if isinstance(values, str) else list(values)
+def _as_list(values: Any, name: str) -> list[str]:
+    one = isinstance(values, str) or not isinstance(values, Iterable)
+    several = [values] if one else list(values)
+    # workers, the store and a later call find everything by its name
+    strange = [type(v).__name__ for v in several if not isinstance(v, str | int)]
+    if strange:
+        raise InputError(
+            f"{name} must be names, which are also stored with the results; got an object of type "
+            f"{strange[0]}."
+        )
+    return [str(v) for v in several]
 
 
 def _chosen(methods: list[str], *, quick: bool) -> tuple[list[str], list[str]]:

@@ -359,8 +359,14 @@ def _apart(a: Estimate, b: Estimate) -> Estimate:
 def _falling(values: ArrayLike) -> Floats:
     """Return the values in falling order; raise where there are none or some are not finite."""
     x = np.sort(np.asarray(values, dtype=np.float64))[::-1]
-    if x.size == 0 or not np.isfinite(x).all():
-        raise InputError(f"A group must hold finite values of discrimination; got {x.size} rows.")
+    if x.size == 0:
+        raise InputError("A group must hold values of discrimination; it has no rows.")
+    lost = int((~np.isfinite(x)).sum())
+    if lost:
+        raise InputError(
+            f"A group must hold finite values of discrimination; {lost:,} of {x.size:,} rows have "
+            f"none, because their attribute or their score is not known: leave them out."
+        )
     return x
 
 

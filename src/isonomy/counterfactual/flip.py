@@ -311,8 +311,8 @@ def _array(values: Sequence[Any]) -> NDArray[Any]:
 def _names_only(
     sensitive_features: Any, names: list[Any] | None, rows: int
 ) -> list[Any] | None:  # fmt: skip
-    """Distinguish names of columns from values: one word, or words that are not one per row."""
-    if isinstance(sensitive_features, str):
+    """Distinguish names of columns from values: one name, or words that are not one per row."""
+    if np.isscalar(sensitive_features):  # a number names a column of a frame without words
         return [sensitive_features]
     if not isinstance(sensitive_features, list | tuple) or not sensitive_features:
         return None

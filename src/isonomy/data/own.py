@@ -65,15 +65,18 @@ def own_dataset(
     'No privileged group was named for black: 1, the group with the highest share of favorable
     labels (62%), is compared with the others.'
     """
-    attributes = list(sensitive_features)
     if label is None:
         raise InputError("The column to predict must be named: label= (--label).")
-    named, cuts = dict(privileged or {}), bins or {}
+    # columns of a frame may be numbered; a file, a store and a page know names only
+    label, attributes, drop = str(label), [str(a) for a in sensitive_features], [*map(str, drop)]
+    named = {str(k): v for k, v in (privileged or {}).items()}
+    cuts = {str(k): v for k, v in (bins or {}).items()}
     for attribute in (*cuts, *named):
         if attribute not in attributes:
             raise unknown_name("protected attribute", attribute, attributes)
     is_file = isinstance(data, str | Path)
     rows = read_table(data, table=table) if is_file else as_pandas(data)
+    rows = rows.set_axis(rows.columns.map(str), axis=1)
     for attribute in (*attributes, *drop):
         if attribute not in rows.columns:
             raise unknown_name("column", attribute, list(rows.columns))

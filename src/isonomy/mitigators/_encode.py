@@ -86,6 +86,11 @@ def takes_table(learner: Any, X: Any) -> bool:
     return all(get_tags(step).input_tags.allow_nan for step in needed)
 
 
+def selects_columns(learner: Any) -> bool:
+    """Return whether a learner is a pipeline that begins by selecting columns of its table."""
+    return isinstance(learner, Pipeline) and isinstance(learner.steps[0][1], ColumnTransformer)
+
+
 def _takes_categories(learner: Any, X: Any) -> bool:
     """Return whether a learner reads words off pandas' categories, as gradient boosting does."""
     return (
@@ -114,7 +119,7 @@ class TableEncoder:
 
     who: str
     names: list[str]
-    kinds: dict[str, Any]
+    words: list[str]
     ones: dict[str, Any]
     transformer: Any = None
 
@@ -129,7 +134,7 @@ class TableEncoder:
         names = [f"x{j}" if given is None else str(given[j]) for j in range(X.shape[1])]
         if len(set(names)) < len(names):  # 1 and "1" are two names until they are text
             names = [f"x{j}" for j in range(X.shape[1])]
-        encoder = cls(who, names, {}, {})
+        encoder = cls(who, names, [], {})
         frame = with_categories(encoder._frame(X))
         for j in protected:
             column = frame[names[j]]
@@ -138,7 +143,9 @@ class TableEncoder:
                 encoder.ones[names[j]] = values[1]
         empty = [c for c in frame.columns if frame[c].isna().all()]
         frame = frame.astype(dict.fromkeys(empty, "category"))  # a median of nothing is none
-        encoder.kinds = dict(frame.dtypes)
+        encoder.words = [
+            c for c in frame.columns if isinstance(frame[c].dtype, pd.CategoricalDtype)
+        ]
         frame = encoder._coded(frame)
         encoder.transformer = make_transformer(frame).fit(frame)
         made = encoder.transformer.get_feature_names_out()
@@ -149,8 +156,8 @@ class TableEncoder:
     def __call__(self, X: Any) -> pd.DataFrame:
         """Encode other rows with the same columns."""
         frame = self._frame(X)
-        for column, kind in self.kinds.items():
-            if isinstance(kind, pd.CategoricalDtype):
+        for column in self.names:
+            if column in self.words:
                 frame[column] = frame[column].astype("category")
             else:
                 frame[column] = self._numbers(frame[column])

@@ -64,6 +64,10 @@ def known_rows(sensitive: Any, n_rows: int) -> NDArray[np.intp]:
     return np.flatnonzero(~np.array([is_unknown_group(g) for g in groups], dtype=bool)[codes])
 
 
+def _was(groups: Sequence[Any]) -> str:
+    return "was" if len(groups) == 1 else "were"
+
+
 @dataclass
 class GroupEncoder:
     """Numbers the groups of a training set and recognises them again.
@@ -90,30 +94,31 @@ class GroupEncoder:
     def encode(self, sensitive: Any, n_rows: int, *, missing: str = "group") -> NDArray[np.intp]:
         """Return the groups of other rows by the numbers they have in the training set.
 
+        Columns are found by the names that they had in fit, so that others may stand beside them.
         With ``missing="drop"`` a group that is not among them has the number -1.
         """
         names, columns = read_attributes(sensitive)
-        if len(columns) != len(self.names):
+        if None not in self.names and set(self.names) <= set(names):
+            columns = [columns[names.index(n)] for n in self.names]
+        elif len(columns) != len(self.names):
             raise InputError(
                 f"sensitive_features must have the {len(self.names)} column(s) seen in fit; "
                 f"got {len(columns)}."
             )
-        if None not in names and None not in self.names and set(names) == set(self.names):
-            columns = [columns[names.index(n)] for n in self.names]
         codes, labels = _groups_of(columns, n_rows)
         known = {label: position for position, label in enumerate(self.labels)}
         strange = [label for label in labels if label not in known]
         if strange and missing != "drop":
             raise InputError(
-                f"Every group must have been seen in fit; {listed(strange)} was not among "
-                f"{listed(self.labels)}: with missing='drop' such rows get the mean over the "
+                f"Every group must have been seen in fit; {listed(strange)} "
+                f"{_was(strange)} not among {listed(self.labels)}: with missing='drop' such rows get the mean over the "
                 f"groups."
             )
         new = [label for label in strange if not _is_unknown(label)]
         if new:
             warnings.warn(
-                f"{listed(new)} was not among the groups seen in fit, {listed(self.labels)}: such "
-                f"rows get the mean over the groups.",
+                f"{listed(new)} {_was(new)} not among the groups seen in fit, "
+                f"{listed(self.labels)}: such rows get the mean over the groups.",
                 IsonomyWarning,
                 stacklevel=4,
             )

@@ -57,8 +57,8 @@ class AdversarialDebiasing(InProcessor):
     what         as_published                  corrected
     ===========  ============================  ==============================================
     projection   each weight tensor by itself  all weights as one vector, as in the paper
-    adversary    starts at random, learns as   starts at zero, learns ten times as fast
-                 fast as the classifier        (``adversary_learning_rate``)
+    adversary    starts at random, learns as   starts with the sizes of the groups, learns ten
+                 fast as the classifier        times as fast (``adversary_learning_rate``)
     rows         fewer than a batch: nothing   fewer than a batch: one batch of all of them
                  is learnt
     features     as given                      scaled to 0 ... 1 inside (``scale``)
@@ -130,7 +130,7 @@ class AdversarialDebiasing(InProcessor):
     strength_values: ClassVar = {"adversary_loss_weight": (0.01, 0.1, 0.3, 1.0)}
     uses_estimator = False
     randomized = True
-    corrected_version = "2"  # the adversary starts at zero and learns ten times as fast
+    corrected_version = "3"  # the adversary starts with the sizes of the groups
 
     adversary_loss_weight: float = 0.1
     target: str = "equalized_odds"
@@ -163,6 +163,10 @@ class AdversarialDebiasing(InProcessor):
         bits = np.random.SFC64(check_random_state(self.random_state).randint(2**31))
         rng = np.random.Generator(bits)
         duel = Duel(self, matrix.shape[1], batch, rng)
+        if not published:
+            # an adversary that must first learn how large the groups are drives all scores one way
+            share = float(np.average(s, weights=w))
+            duel.adversary[4] = np.log(share / (1 - share))
         rows = np.ones((n, matrix.shape[1] + 1), dtype=np.float32)
         rows[:, :-1] = matrix
         truth, group = y.astype(np.float32), s.astype(np.float32)

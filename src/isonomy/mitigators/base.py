@@ -36,7 +36,7 @@ from isonomy._validate import (
     resolve_favorable,
 )
 from isonomy.errors import DegenerateOutputWarning, InputError, IsonomyError, NotApplicable
-from isonomy.mitigators._encode import TableEncoder, is_plain, takes_table
+from isonomy.mitigators._encode import TableEncoder, is_plain, selects_columns, takes_table
 from isonomy.mitigators._inputs import GroupEncoder, find_columns, known_rows
 from isonomy.models import fit_model, make_model, one_thread, seeded
 
@@ -227,7 +227,14 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if not isinstance(error, IsonomyError):
             # what a learner or a solver says, such as too few rows of a class
             said = " ".join(str(error).split()).rstrip(".")
-            return InputError(f"{self.name} could not be fitted on these {rows:,} rows: {said}.")
+            refused = f"{self.name} could not be fitted on these {rows:,} rows: {said}."
+            if selects_columns(self.estimator) and ("column" in said or "feature" in said):
+                # the learner looks for columns that the method has encoded or taken away
+                refused += (
+                    f" {self.name} changes the columns of X before the learner sees them: pass a "
+                    f"learner that takes all columns, such as the last step of the pipeline."
+                )
+            return InputError(refused)
         unknown = [g for g in self.groups_ if MISSING in (g if isinstance(g, tuple) else (g,))]
         if not unknown:
             return error

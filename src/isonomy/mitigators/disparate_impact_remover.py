@@ -92,15 +92,16 @@ class DisparateImpactRemover(PreProcessor):
                 "ones; X has none."
             )
         if self.protocol == "corrected":
-            matrix = as_matrix(take_columns(X, self.repaired_columns_), who=self.name)
+            matrix = as_matrix(take_columns(X, self.repaired_columns_), who=self.name, gaps=True)
             self.maps_ = _learn(matrix, s, None if w is None else check_weight(w))
         return self.transform(X, s), y, s, w
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
         """Return repaired rows without the protected columns."""
         assert s is not None
-        matrix = as_matrix(take_columns(X, self.repaired_columns_), who=self.name)
-        if self.protocol == "as_published":
+        corrected = self.protocol == "corrected"
+        matrix = as_matrix(take_columns(X, self.repaired_columns_), who=self.name, gaps=corrected)
+        if not corrected:
             matrix = repair_by_itself(matrix, s, self.repair_level)
         else:
             matrix = self._apply(matrix, s)
@@ -128,14 +129,19 @@ def _learn(
     """Return, per column and group, values and the value at the same mid-quantile of the median distribution.
 
     Mid-ranks (half of a tie below, half above) leave a column alone whose distribution is the same
-    in all groups, ties or not.
+    in all groups, ties or not. A missing value stays missing, and a column of which some group has
+    no value stays as it is.
     """
     groups = np.unique(s).tolist()
+    given = ~np.isnan(matrix)
     members = [np.flatnonzero(s == g) for g in groups]
     maps = {}
     for column in _movable(matrix, s):
         values, levels = [], []
-        for rows in members:
+        known = [rows[given[rows, column]] for rows in members]
+        if not all(map(len, known)):
+            continue
+        for rows in known:
             distinct, inverse = np.unique(matrix[rows, column], return_inverse=True)
             mass = np.bincount(inverse, None if w is None else w[rows]).astype(np.float64)
             values.append(distinct)
@@ -150,13 +156,12 @@ def _learn(
 
 def _movable(matrix: Floats, s: Vector) -> list[int]:
     """Return the columns that a repair could change: not those of two values that all groups hold."""
-    low, high = matrix.min(axis=0), matrix.max(axis=0)
-    ones = matrix == high
-    two = (ones | (matrix == low)).all(axis=0)
+    low, high = np.fmin.reduce(matrix), np.fmax.reduce(matrix)
+    zeros, ones = matrix == low, matrix == high
+    two = (zeros | ones | np.isnan(matrix)).all(axis=0)
     mixed = np.ones(matrix.shape[1], dtype=bool)
     for g in np.unique(s):
-        rows = ones[s == g]
-        mixed &= rows.any(axis=0) & ~rows.all(axis=0)
+        mixed &= ones[s == g].any(axis=0) & zeros[s == g].any(axis=0)
     constant = low == high
     return np.flatnonzero(~(two & (mixed | constant))).tolist()
 

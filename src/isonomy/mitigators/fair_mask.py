@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeRegressor
 
 from isonomy._arrays import Floats
-from isonomy._tables import as_matrix, like
+from isonomy._tables import as_matrix, drop_columns, like
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators._neighbors import nearest_rows
@@ -158,6 +158,7 @@ class FairMask(WrappedModel):
             )
         rng = generator(self.random_state)
         others = np.delete(matrix, self._columns, axis=1)
+        unprotected = drop_columns(X, self._columns)
         learner = with_scores(self.base_learner())
         tree = self.extrapolator
         if tree is None:
@@ -167,8 +168,10 @@ class FairMask(WrappedModel):
             values, codes = np.unique(matrix[:, column], return_inverse=True)
             self._check_values(column, values)
             rows, target = self._balanced(others, codes, rng)
-            model: Any = fit_model(learner, rows, target)
-            chance = model.predict_proba(rows)
+            # a pipeline may select its columns by type or by name
+            table = like(unprotected, rows, same_rows=False)
+            model: Any = fit_model(learner, table, target)
+            chance = model.predict_proba(table)
             # With two values the second's probability says it all, as in the released code.
             goal = chance[:, 1] if len(values) == 2 else chance
             self.extrapolators_.append(fit_model(tree, rows, goal))

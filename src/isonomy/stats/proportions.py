@@ -192,13 +192,16 @@ def partial_pooling(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the shares of groups drawn towards their common mean, with intervals.
 
-    Groups are taken as drawn from one beta distribution, which is estimated from all of them by
-    maximum likelihood (empirical Bayes): a small group moves far, a large one hardly.
+    Groups are taken as drawn from one beta distribution, which is learned from all of them: a small
+    group moves far, a large one hardly. How wide that distribution is, few groups do not say, so
+    the estimates are means over all widths by their probability (uniform shrinkage prior), and
+    the limits allow for the width and the mean that are not known.
 
     Returns
     -------
     estimates, low, high : ndarray
-        Posterior means and equal-tailed limits; NaN for a group without rows.
+        Posterior means, and equal-tailed limits of the beta distribution with the posterior mean
+        and variance; NaN for a group without rows.
 
     Examples
     --------
@@ -209,6 +212,7 @@ def partial_pooling(
     References
     ----------
     Efron and Morris 1975, Data Analysis Using Stein's Estimator and its Generalizations.
+    Christiansen and Morris 1997, Hierarchical Poisson Regression Modeling.
     """
     check_share("confidence", confidence)
     p, n = np.asarray(share, dtype=np.float64), np.asarray(rows, dtype=np.float64)
@@ -223,18 +227,32 @@ def partial_pooling(
         terms = betaln(a[:, None] + hits, b[:, None] + misses) - betaln(a, b)[:, None]
         return np.asarray(terms.sum(axis=1))
 
-    # the best of a grid of sizes and means; the estimate moves little between neighbours
-    spread = np.geomspace(0.5, 1e6, 41)
-    weights = 1 / (1 + (hits + misses - 1)[None, :].clip(0) / (spread[:, None] + 1))
-    weights = weights * (hits + misses)
-    means = (weights * (hits / (hits + misses))).sum(axis=1) / weights.sum(axis=1)
+    # a grid of sizes, each with its mean: few groups do not say which, so that all of them count
+    seen = hits + misses
+    size = np.geomspace(0.5, 1e6, 41)[:, None]
+    weights = seen / (1 + (seen - 1).clip(0) / (size + 1))
+    means = (weights * (hits / seen)).sum(axis=1, keepdims=True) / weights.sum(
+        axis=1, keepdims=True
+    )
     means = np.clip(means, 1e-6, 1 - 1e-6)
-    best = int(np.argmax(likelihood(means, spread)))
-    a, b = means[best] * spread[best], (1 - means[best]) * spread[best]
+    doubt = means * (1 - means) / (weights.sum(axis=1, keepdims=True) + 1)
+    # before the data, the pull on a group of usual size is anything from none to all; the grid is
+    # even in the logarithm of the size
+    usual = len(seen) / (1 / seen).sum()
+    prior = np.log(usual * size / (usual + size) ** 2) + np.log(doubt / (means * (1 - means))) / 2
+    chance = likelihood(means[:, 0], size[:, 0]) + prior[:, 0]
+    chance = np.exp(chance - chance.max())[:, None]
+    chance /= chance.sum()
+    pull = size / (size + seen)
+    each = pull * means + (1 - pull) * hits / seen
+    center = (chance * each).sum(axis=0)
+    # the law's mean is estimated, too: its variance counts by its share in the estimate
+    variance = each * (1 - each) / (size + seen + 1) + pull**2 * doubt + (each - center) ** 2
+    alike = center * (1 - center) / (chance * variance).sum(axis=0) - 1
     tail = (1 - confidence) / 2
-    out[0][known] = (a + hits) / (a + b + hits + misses)
-    out[1][known] = betaincinv(a + hits, b + misses, tail)
-    out[2][known] = 1 - betaincinv(b + misses, a + hits, tail)
+    out[0][known] = center
+    out[1][known] = betaincinv(center * alike, (1 - center) * alike, tail)
+    out[2][known] = 1 - betaincinv((1 - center) * alike, center * alike, tail)
     return out[0], out[1], out[2]
 
 

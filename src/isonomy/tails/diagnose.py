@@ -410,13 +410,12 @@ def diagnose(
 
 def _kind(fit: TailFit, shape: Interval, confidence: float) -> tuple[str, str]:
     after = "" if fit.upper is None else f" (without its bound, {fit.upper:g})"
-    estimate = (
-        f"shape {fit.shape:.2f}, {confidence:.0%} interval {shape.low:.2f} to {shape.high:.2f}"
-    )
+    # a lower limit of -1 means -1 or below
+    limits = f"{shape.low:.2f} to" if shape.low > -1 else "up to"
+    estimate = f"shape {fit.shape:.2f}, {confidence:.0%} interval {limits} {shape.high:.2f}"
     if not fit.converged and fit.shape < 0:
         return "finite", (
-            f"{estimate} by bootstrap: the likelihood has no maximum above -1, the tail ends abruptly"
-            + after
+            f"{estimate}: the likelihood has no maximum above -1, the tail ends abruptly{after}"
         )
     if shape.high < 0:
         return "finite", f"{estimate}: it ends{after}"

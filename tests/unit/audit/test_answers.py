@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from isonomy.audit.answers import ask
 from isonomy.errors import InputError
+from isonomy.mitigators import FairnessConstrainedThresholds
 
 X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0], "sex": list("mfmf")})
 Y = ["no", "no", "yes", "yes"]
@@ -53,3 +54,25 @@ def test_shapes_that_do_not_fit_are_one_sentence() -> None:
     nameless = LogisticRegression().fit(X[["a", "b"]].to_numpy(), Y)
     with pytest.raises(InputError, match=r"2 columns without names; the data have 3.*--drop"):
         ask("m", nameless, X, {}, ["no", "yes"], ["yes"], [])
+
+
+@pytest.mark.parametrize("columns", [None, "sex"])
+def test_a_mitigator_of_one_attribute_is_asked_where_several_are_audited(columns) -> None:
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"a": rng.normal(size=200), "sex": rng.choice([0, 1], 200)})
+    y = (people["a"] + people["sex"] > 0.5).astype(int)
+    model = FairnessConstrainedThresholds(LogisticRegression(), sensitive_columns=columns)
+    model.fit(people, y, sensitive_features=people["sex"])
+    several = {"race": rng.choice(["b", "w"], 200), "sex": people["sex"]}
+    said = ask("m", model, people, several, [0, 1], [1], [])
+    assert (said.labels == model.predict(people, sensitive_features=people["sex"])).all()
+
+
+def test_a_mitigator_that_names_its_columns_reads_them_where_others_are_audited() -> None:
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"a": rng.normal(size=200), "sex": rng.choice([0, 1], 200)})
+    y = (people["a"] + people["sex"] > 0.5).astype(int)
+    model = FairnessConstrainedThresholds(LogisticRegression(), sensitive_columns="sex")
+    model.fit(people, y)
+    said = ask("m", model, people, {"race": rng.choice(["b", "w"], 200)}, [0, 1], [1], [])
+    assert (said.labels == model.predict(people)).all()

@@ -220,6 +220,9 @@ def test_as_data_and_as_page(found) -> None:
     assert "<table" in found._repr_html_()
     for what in ("metrics", "comparisons", "groups", "sizes"):
         assert len(found.frame(what)) > 0
+    fair = audit([0, 1] * 50, [0, 1] * 50, sensitive_features=["a", "a", "b", "b"] * 25)
+    for column in ("p_value", "p_audit", "rows_needed"):  # of no row here
+        assert fair.frame()[column].dtype == float
     with pytest.raises(InputError, match="what must be"):
         found.frame("nothing")
 
@@ -594,3 +597,12 @@ def test_nothing_is_said_of_violations_where_there_are_none() -> None:
     assert (
         "1 row has no known sex ('(missing)'): it is listed, and compared with no group." in notes
     )
+
+
+def test_what_is_no_column_is_refused_with_what_to_pass(predictions: pd.DataFrame) -> None:
+    y, sex = predictions["y"], predictions["sex"]
+    both = np.column_stack([1 - predictions["score"], predictions["score"]])
+    with pytest.raises(InputError, match=r"shape \(\d+, 2\).*predict_proba\(X\)\[:, 1\]"):
+        audit(y, y, sensitive_features=sex, score=both, favorable="good")
+    with pytest.raises(InputError, match=r"a value for every row; got 'sex'.*X\['sex'\]"):
+        audit(y, y, sensitive_features="sex", favorable="good")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from isonomy.benchmark import benchmark, plan_benchmark
 from isonomy.errors import InputError, UnknownName
@@ -103,3 +104,15 @@ def test_a_number_that_is_mostly_its_smallest_has_no_quarters(tmp_path: Path) ->
     table["age"] = [0] * 170 + list(range(1, 31))
     made = plan_benchmark(table, sensitive_features="sex", label="y", folder=tmp_path)
     assert "age looks protected and is not examined: it has 31 values." in made.notes
+
+
+def test_a_model_is_a_name_and_not_an_object() -> None:
+    with pytest.raises(InputError, match=r"models must be names.*LogisticRegression"):
+        methods(models=[LogisticRegression()])
+
+
+def test_columns_may_be_numbered(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (300, 3)))
+    made = plan_benchmark(table, label=2, sensitive_features=0, folder=tmp_path)
+    assert [str(task) for task in made.study.tasks] == ["data/0"]

@@ -97,6 +97,15 @@ def test_flipping_twice_is_flipping_never(rows: list[tuple[str, int, float]]) ->
     assert (once.X["sex"].to_numpy() != frame["sex"].to_numpy()[once.row]).all()
 
 
+def test_a_column_without_a_word_is_named_by_its_number() -> None:
+    numbered = PEOPLE.set_axis(range(PEOPLE.shape[1]), axis=1)
+    sex = list(PEOPLE.columns).index("sex")
+    expected = flip(PEOPLE, "sex").X.set_axis(numbered.columns, axis=1)
+    pd.testing.assert_frame_equal(flip(numbered, sex).X, expected)
+    with pytest.raises(InputError, match="pass the values"):
+        flip(PEOPLE.to_numpy(), 0)
+
+
 def test_errors_are_one_sentence() -> None:
     with pytest.raises(UnknownName, match="did you mean 'sex'"):
         flip(PEOPLE, "sexx")

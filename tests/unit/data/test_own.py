@@ -82,3 +82,12 @@ def test_weights_are_no_feature() -> None:
     made, _ = own_dataset(table, label="hired", sensitive_features=["black"], weight="w")
     assert made.weight is not None
     assert "w" not in made.X
+
+
+def test_columns_may_be_numbered() -> None:
+    named, _ = own_dataset(PEOPLE, label="hired", sensitive_features=["black"], drop=["age"])
+    numbered = PEOPLE.set_axis(range(4), axis=1)
+    made, _ = own_dataset(numbered, label=3, sensitive_features=[0], privileged={0: 0}, drop=[1])
+    assert made.attributes == ("0",)
+    assert made.privileged == {"0": (0,)}
+    np.testing.assert_array_equal(made.y01, named.y01)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from isonomy.errors import InputError
 from isonomy.mitigators import DisparateImpactRemover
@@ -144,3 +145,30 @@ def test_sparse_tables_are_repaired_like_dense_ones() -> None:
     table = sparse.csr_array(X)
     thin = ask.fit(table, y, sensitive_features=s).predict_proba(table, sensitive_features=s)
     np.testing.assert_allclose(thin, dense, rtol=1e-12)
+
+
+def test_missing_numbers_stay_missing_and_the_others_are_repaired_without_them() -> None:
+    rng = np.random.default_rng(6)
+    s = np.arange(200) % 2
+    whole = np.column_stack([rng.normal(size=200) + s, rng.integers(0, 2, 200), s * 0.0])
+    X = whole.copy()
+    X[::7, 0], X[1::9, 1], X[s == 1, 2] = np.nan, np.nan, np.nan
+    given = ~np.isnan(X[:, 0])
+    found, *_ = DisparateImpactRemover().resample(X, s, s)
+    alone, *_ = DisparateImpactRemover().resample(X[given, :1], s[given], s[given])
+    np.testing.assert_array_equal(found[given, :1], alone)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(X))
+    np.testing.assert_array_equal(found[:, 1:], X[:, 1:])  # a flag, and a group without values
+    with pytest.raises(InputError, match="fill missing values"):
+        DisparateImpactRemover(protocol="as_published").resample(X, s, s)
+
+
+def test_a_learner_that_takes_missing_numbers_gets_them() -> None:
+    rng = np.random.default_rng(7)
+    s = np.arange(200) % 2
+    X = pd.DataFrame({"sex": s, "pay": rng.normal(size=200) + s, "age": rng.normal(size=200)})
+    y = (X["pay"] > 0.5).astype(int)
+    X.loc[::5, "pay"] = np.nan
+    model = DisparateImpactRemover(HistGradientBoostingClassifier(max_iter=5))
+    model.fit(X, y, sensitive_features=X["sex"])
+    assert model.score(X, y, sensitive_features=X["sex"]) > 0.6

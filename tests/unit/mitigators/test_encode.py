@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from isonomy.errors import InputError
-from isonomy.mitigators import Suppression
+from isonomy.mitigators import FairSmote, PrejudiceRemover, Suppression
 from isonomy.mitigators._encode import TableEncoder, is_plain, takes_table
 
 WORDS = pd.DataFrame({"sex": ["f", "m"] * 20, "job": ["nurse", "cook", "nurse", "clerk"] * 10})
@@ -62,3 +62,23 @@ def test_a_pipeline_of_ones_own_sees_the_words() -> None:
     y = (WORDS["job"] == "nurse").to_numpy().astype(int)
     model.fit(WORDS, y, sensitive_features=WORDS["sex"])
     assert list(model.estimator_.feature_names_in_) == ["job"]
+
+
+def test_a_pipeline_that_misses_its_columns_is_refused_with_the_way_out() -> None:
+    y = np.resize([0, 0, 1, 1], 40)
+    code = make_column_transformer((OneHotEncoder(), ["sex", "job"]))
+    for method in (Suppression, FairSmote):
+        model = method(make_pipeline(code, LogisticRegression()))
+        with pytest.raises(InputError, match="the last step of the pipeline"):
+            model.fit(WORDS, y, sensitive_features=WORDS["sex"])
+
+
+@pytest.mark.parametrize("words", ["str", "object", "category"])
+def test_an_encoder_is_saved_by_skops(words: str) -> None:
+    skops = pytest.importorskip("skops.io", reason="needs the extra skops")
+    X = WORDS.assign(pay=np.resize([1.0, np.nan, 3.0], 40)).astype({"job": words})
+    y = (WORDS["job"] == "nurse").to_numpy().astype(int)
+    model = PrejudiceRemover(sensitive_columns="sex").fit(X, y)
+    saved = skops.dumps(model)
+    again = skops.loads(saved, trusted=skops.get_untrusted_types(data=saved))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -5,7 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from isonomy.data import make_splits, prepare, rows_of
@@ -34,6 +37,20 @@ def test_masks_by_hand() -> None:
     expected = LogisticRegression(random_state=0).fit(X, y)
     np.testing.assert_array_equal(method.predict(X), expected.predict(masked))
     np.testing.assert_allclose(method.predict_proba(X), expected.predict_proba(masked))
+
+
+def test_a_pipeline_may_select_its_columns() -> None:
+    X, y, s = case()
+    frame = pd.DataFrame(X, columns=["sex", "a", "b"])
+    every = make_column_selector(dtype_include="number")
+    learner = make_pipeline(
+        make_column_transformer((StandardScaler(), every)), LogisticRegression()
+    )
+    found = FairMask(learner, random_state=0).fit(frame, y, sensitive_features=frame["sex"])
+    plain = make_pipeline(StandardScaler(), LogisticRegression())
+    expected = FairMask(plain, random_state=0, sensitive_columns=[0])
+    expected.fit(X, y, sensitive_features=s)
+    np.testing.assert_allclose(found.predict_proba(frame), expected.predict_proba(X))
 
 
 def test_the_own_value_of_a_row_never_counts() -> None:

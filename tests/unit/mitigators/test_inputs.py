@@ -59,6 +59,16 @@ def test_intersections_that_occur_and_no_others() -> None:
         encoder.encode(frame.assign(age=2), 3)
     with pytest.raises(InputError, match=r"2 column\(s\) seen in fit"):
         encoder.encode(frame["sex"], 3)
+    with pytest.raises(InputError, match=r"\('f', 3\) and \('m', 3\) were not among"):
+        encoder.encode(frame.assign(age=3), 3)
+
+
+def test_columns_seen_in_fit_are_found_among_others() -> None:
+    frame = pd.DataFrame({"age": [1, 2, 1], "sex": ["m", "f", "m"]})
+    encoder, codes = GroupEncoder.learn(frame["sex"], 3)
+    assert encoder.encode(frame, 3).tolist() == codes.tolist()
+    with pytest.raises(InputError, match=r"1 column\(s\) seen in fit; got 2"):
+        GroupEncoder.learn(["m", "f", "m"], 3)[0].encode(frame, 3)
 
 
 def test_privileged_by_tuple_value_and_attribute() -> None:

@@ -163,6 +163,9 @@ def test_an_abrupt_end_is_finite() -> None:
     diagnosis = diagnose(fit_gpd(tail(-2.0, 60, 2.0)), resamples=99)
     assert diagnosis.type == "finite"
     assert "no maximum above -1" in diagnosis.evidence
+    assert (
+        f"interval up to {diagnosis.shape.high:.2f}:" in diagnosis.evidence
+    )  # -1 means below, too
 
 
 def test_published_types() -> None:
