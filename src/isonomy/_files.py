@@ -96,16 +96,29 @@ def open_table(
         _check_exists(path)
     try:
         place, locked = (name, True) if kind in _DUCKDB else (":memory:", False)
-        with duckdb.connect(place, read_only=locked) as connection:
+        with interruptible(), duckdb.connect(place, read_only=locked) as connection:
             # the progress bar goes to standard output, which belongs to the result
             connection.execute("SET enable_progress_bar = false")
             literal = sql_text(name if pattern else re.sub(r"([*?\[])", r"[\1]", name))
             rows = _plain_rows(connection, _reader(connection, literal, name, kind, table))
             yield TableFile(connection, rows, _types(connection, rows))
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise _unreadable(name, error) from None
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C be a KeyboardInterrupt while DuckDB works, which has two errors of its own for it."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from None
 
 
 def _check_exists(path: Path) -> None:

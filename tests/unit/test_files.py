@@ -9,7 +9,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from isonomy._files import open_table, read_table, replacing, write_table, write_text
+from isonomy._files import interruptible, open_table, read_table, replacing, write_table, write_text
 from isonomy.audit import audit_file
 from isonomy.data import Dataset
 from isonomy.errors import InputError
@@ -199,3 +199,13 @@ def test_row_numbers_of_pandas_and_r_are_no_column(tmp_path: Path) -> None:
     assert read_table(csv)["age"].tolist()[::2] == [30.0, 50.0]
     only = write(tmp_path / "only.csv", '""\n1\n2\n')
     assert len(read_table(only).columns) == 1
+
+
+@pytest.mark.parametrize(
+    "error", [duckdb.InterruptException("x"), RuntimeError("Query interrupted")]
+)
+def test_an_interrupt_of_duckdb_is_one_of_the_keyboard(error: Exception) -> None:
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        raise error
+    with pytest.raises(RuntimeError, match="other"), interruptible():
+        raise RuntimeError("other")

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from isonomy._files import sql_name, sql_text
+from isonomy._files import interruptible, sql_name, sql_text
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.store.log import (
@@ -192,14 +192,13 @@ class Views:
         """
         for attempt in range(5):
             try:
-                self.refresh()
-                return self.connection.cursor().execute(sql, parameters)
+                with interruptible():
+                    self.refresh()
+                    return self.connection.cursor().execute(sql, parameters)
             except (duckdb.IOException, FileNotFoundError):
                 self._state = None
                 if attempt == 4:
                     raise
-            except duckdb.InterruptException:
-                raise KeyboardInterrupt from None
             except duckdb.Error as error:
                 raise _refused(error) from None
         raise AssertionError("unreachable")
