@@ -122,7 +122,8 @@ COMMANDS = [
     ("audit p.csv $A --table a", "--table is for DuckDB and Excel files"),
     # audit: what its columns mean
     ("audit p.csv --label y --prediction yhat", "protected attribute must be named", "--sensitive"),
-    ("audit p.csv --prediction yhat --sensitive sex", "no column 'y_true'", "'y'"),
+    ("audit p.csv --prediction yhat --sensitive sex", "no column 'y_true'", "with --label"),
+    ("audit p.csv --label y --sensitive sex", "no column 'y_pred'", "with --prediction"),
     ("audit p.csv --label y --prediction yht --sensitive sex", "'yht'; did you mean 'yhat'?"),
     ("audit p.csv --label y --prediction yhat --sensitive gender", "no column 'gender'", "'sex'"),
     ("audit p.csv --label y --prediction yhat --sensitive sex", "--favorable", "'bad' and 'good'"),

@@ -26,6 +26,7 @@ from isonomy.cli.options import (
     Threshold,
     Weight,
     check_sensitive,
+    naming,
     parse_bins,
     parse_numbers,
     parse_pairs,
@@ -134,7 +135,7 @@ def audit_command(
         "favorable": favorable or None,
         "privileged": parse_pairs(privileged, "--privileged") or None,
     }
-    with working(f"counting {file}"):
+    with working(f"counting {file}"), naming(y_true="label", y_pred="prediction"):
         if counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)

@@ -8,13 +8,15 @@ Every option that takes several values may be repeated, and commas split: ``--se
 is ``--sensitive sex --sensitive race``. A comma inside brackets or quotes does not split.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 from isonomy._names import split_commas
 from isonomy.cli.output import check_writable, silence
-from isonomy.errors import InputError
+from isonomy.errors import InputError, UnknownName
 
 
 def _values(texts: list[str]) -> list[str]:
@@ -249,6 +251,20 @@ def refuse_for_dataset(data: str, **given: Any) -> None:
             f"{' and '.join(needless)} must be left out for a dataset that declares what is in it "
             f"(isonomy data info {data}); it is for files."
         )
+
+
+@contextmanager
+def naming(**options: str) -> Iterator[None]:
+    """Add to the error for a column of a default name which option names the user's own."""
+    try:
+        yield
+    except UnknownName as error:
+        for column, option in options.items():
+            if str(error).startswith(f"There is no column {column!r}"):
+                guess = str(error).endswith("?")  # as in: did you mean 'base'?
+                end = f" (--{option})?" if guess else f": name yours with --{option}."
+                raise UnknownName(str(error)[:-1] + end) from None
+        raise
 
 
 def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:

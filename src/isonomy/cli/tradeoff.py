@@ -103,7 +103,8 @@ def tradeoff_command(
         raise InputError("--drop is for learning; leave it out, or name a --method to learn with.")
     verdicts: list[tuple[str, str, TradeOff]] = []
     notes: list[str] = []
-    with working(f"judging {file}"):
+    columns = {"y_true": "label", "y_base": "base", "y_pred": "prediction"}
+    with working(f"judging {file}"), options.naming(**columns):
         if method:
             dataset, notes = read_dataset(
                 file,
@@ -149,10 +150,8 @@ def tradeoff_command(
                     for metric in metrics:
                         second = None
                         if score:
-                            columns = [label or "y_true", score, attribute]
-                            second = _frontier(
-                                file, table, columns, cuts, joint, performance, metric
-                            )
+                            read = [label or "y_true", score, attribute]
+                            second = _frontier(file, table, read, cuts, joint, performance, metric)
                         verdict = judge_counts(joint, fairness=metric, frontier=second, **how)
                         verdicts.append((attribute, column, verdict))
     screen = console()
