@@ -150,12 +150,12 @@ def check_length(name: str, length: int, other: str, expected: int) -> None:
 
 def check_same_order(first: Any, other: Any, *, name: str, to: str = "X") -> None:
     """Raise where two pandas objects hold the same rows in another order."""
-    mine, theirs = getattr(first, "index", None), getattr(other, "index", None)
-    if not isinstance(mine, pd.Index) or not isinstance(theirs, pd.Index):
+    index, other_index = getattr(first, "index", None), getattr(other, "index", None)
+    if not isinstance(index, pd.Index) or not isinstance(other_index, pd.Index):
         return
-    if mine.equals(theirs) or len(mine) != len(theirs):
+    if index.equals(other_index) or len(index) != len(other_index):
         return
-    if mine.is_unique and theirs.is_unique and bool(mine.isin(theirs).all()):
+    if index.is_unique and other_index.is_unique and bool(index.isin(other_index).all()):
         raise InputError(
             f"{to} and {name} must have their rows in one order; their indexes hold the same rows "
             f"in different orders: use {name}.loc[{to}.index]."

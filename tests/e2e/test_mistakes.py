@@ -183,7 +183,11 @@ COMMANDS = [
     ("benchmark header.csv --label y --sensitive sex", "'header.csv' holds a header only"),
     ("benchmark german --sensitive sex --label y", "must be left out", "isonomy data info"),
     # tradeoff and tune
-    ("tradeoff p.csv --label y --sensitive sex", "no column 'y_base'", "did you mean 'base' (--base)?"),
+    (
+        "tradeoff p.csv --label y --sensitive sex",
+        "no column 'y_base'",
+        "did you mean 'base' (--base)?",
+    ),
     ("tradeoff p.csv $B --performance spd", "to maximise or minimise", "goal"),
     ("tradeoff p.csv $B --strategy best", "'best'; available: 'bad' and 'good'"),
     ("tradeoff p.csv $B --rule book", "'paper' or 'code'; got 'book'"),

@@ -117,8 +117,8 @@ class Domain:
                 continue
             known = [_series(take(self.table, c.shown), p) for p in c.columns]
             if len(held) == 1:
-                mine, theirs = held[0].astype(object), known[0].astype(object)
-                index = pd.Index(theirs.to_numpy()).get_indexer(pd.Index(mine.to_numpy()))
+                values, levels = held[0].astype(object), known[0].astype(object)
+                index = pd.Index(levels.to_numpy()).get_indexer(pd.Index(values.to_numpy()))
             else:
                 wanted = pd.MultiIndex.from_arrays(held)
                 index = pd.MultiIndex.from_arrays(known).get_indexer(wanted)

@@ -329,10 +329,10 @@ def extremes_difference(
         low, high = map(float, percentile_interval(apart, confidence=confidence))
     out["ecd"] = Estimate(gap, low, high)
     for m in a.levels:
-        mine, theirs = a.levels[m], b.levels[m]
+        level, other = a.levels[m], b.levels[m]
         reach = min((f.rate * m for f in (a.fit, b.fit) if f is not None), default=0.0)
         if a.fit is None or b.fit is None or not a.replicates or reach < 1:
-            out[m] = _apart(mine, theirs)
+            out[m] = _apart(level, other)
             continue
         # where likelihood has no maximum the limits are resampled anyway: all of them at once
         how = intervals if a.fit.converged and b.fit.converged else "bootstrap"
@@ -340,7 +340,7 @@ def extremes_difference(
             a.fit, b.fit, horizon=m, confidence=confidence, method=how,
             resamples=len(a.replicates["levels"]), random_state=random_state,
         )  # fmt: skip
-        out[m] = Estimate(mine - theirs, float(test.low), float(test.high))
+        out[m] = Estimate(level - other, float(test.low), float(test.high))
     return out
 
 

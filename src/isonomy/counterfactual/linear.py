@@ -109,8 +109,8 @@ def exact_maximum(
     sign = 1.0 if favorable_at == 1 else -1.0
     out = {}
     for g in range(len(pairs.attribute.groups)):
-        mine = np.where(np.arange(steps.shape[1]) == g, np.nan, steps[g])
-        known = mine[~np.isnan(mine)]
+        to_others = np.where(np.arange(steps.shape[1]) == g, np.nan, steps[g])
+        known = to_others[~np.isnan(to_others)]
         if not known.size:
             continue
         step = float(known.max())
@@ -192,13 +192,13 @@ def _reach(model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float
     lists: list[Floats] = []
     width, straight = 0.0, True
     for j, c in enumerate(domain.coordinates):
-        mine = np.flatnonzero(where == j)
-        worst, best = mine[np.argmin(gain[mine])], mine[np.argmax(gain[mine])]
+        moves = np.flatnonzero(where == j)
+        worst, best = moves[np.argmin(gain[moves])], moves[np.argmax(gain[moves])]
         if c.kind == "values" or (c.high - c.low < WHOLE and c.kind == "integer"):
-            lists.append(_distinct(gain[mine]))
+            lists.append(_distinct(gain[moves]))
         else:
             # a column that enters as it is changes the log-odds evenly over its range
-            straight &= bool(np.isclose(gain[mine[1]], gain[mine].mean(), rtol=1e-6, atol=1e-6))
+            straight &= bool(np.isclose(gain[moves[1]], gain[moves].mean(), rtol=1e-6, atol=1e-6))
             whole = int(c.high - c.low) + 1 if c.kind == "integer" else 1
             width += 0.0 if c.kind == "integer" else float(gain[best] - gain[worst])
             lists.append(np.linspace(gain[worst], gain[best], whole))

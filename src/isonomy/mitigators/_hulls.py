@@ -232,9 +232,9 @@ def best_pair(curves: list[Curve], total: Floats, gain: Floats, tolerance: float
     Both rates rise along a curve, so that what suits a threshold of the one group is a run of
     thresholds of the other.
     """
-    mine, other = (_odds(c, sums) for c, sums in zip(curves, total, strict=True))
-    first, last = np.zeros(len(mine[0]), dtype=np.intp), np.full(len(mine[0]), len(other[0]))
-    for own, theirs in zip(mine, other, strict=True):
+    one, other = (_odds(c, sums) for c, sums in zip(curves, total, strict=True))
+    first, last = np.zeros(len(one[0]), dtype=np.intp), np.full(len(one[0]), len(other[0]))
+    for own, theirs in zip(one, other, strict=True):
         first = np.maximum(first, np.searchsorted(theirs, own - tolerance - DUST, side="left"))
         last = np.minimum(last, np.searchsorted(theirs, own + tolerance + DUST, side="right"))
     values = [gain[0] * c.false + gain[1] * c.true for c in curves]

@@ -191,11 +191,11 @@ def closed_form(fpr: Floats, tpr: Floats, share: float) -> tuple[float, float]:
     """
     F, T = _upper(fpr, tpr)
     points = [(0.0, 0.0), (1.0, 1.0)]
-    for mine, other in ((0, 1), (1, 0)):
-        early = F[other] * T[mine] <= T[other] * F[mine]
-        late = (1 - F[other]) * (1 - T[mine]) >= (1 - T[other]) * (1 - F[mine])
+    for one, other in ((0, 1), (1, 0)):
+        early = F[other] * T[one] <= T[other] * F[one]
+        late = (1 - F[other]) * (1 - T[one]) >= (1 - T[other]) * (1 - F[one])
         if early and late:
-            points.append((float(F[mine]), float(T[mine])))
+            points.append((float(F[one]), float(T[one])))
     if len(points) == 2:
         left, right = (0, 1) if F[0] < F[1] else (1, 0)
         rise = T[right] / F[right]
