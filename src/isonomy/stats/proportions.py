@@ -231,11 +231,10 @@ def partial_pooling(
     seen = hits + misses
     size = np.geomspace(0.5, 1e6, 41)[:, None]
     weights = seen / (1 + (seen - 1).clip(0) / (size + 1))
-    means = (weights * (hits / seen)).sum(axis=1, keepdims=True) / weights.sum(
-        axis=1, keepdims=True
-    )
-    means = np.clip(means, 1e-6, 1 - 1e-6)
-    doubt = means * (1 - means) / (weights.sum(axis=1, keepdims=True) + 1)
+    total = weights.sum(axis=1, keepdims=True)
+    # half an event and half a non-event more: without either, few rows do not show a mean of 0
+    means = ((weights * (hits / seen)).sum(axis=1, keepdims=True) + 0.5) / (total + 1)
+    doubt = means * (1 - means) / (total + 2)
     # before the data, the pull on a group of usual size is anything from none to all; the grid is
     # even in the logarithm of the size
     usual = len(seen) / (1 / seen).sum()
