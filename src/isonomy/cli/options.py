@@ -46,7 +46,18 @@ def _html_file(file: str | None) -> str | None:
 # Input: a file, what its columns mean, and which rows and groups.
 File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet, Excel or DuckDB file.")]
 Folder = Annotated[
-    str, typer.Argument(metavar="FOLDER", help="Folder of a run (out/NAME), or the study's name.")
+    str,
+    typer.Argument(
+        metavar="FOLDER", help="Folder of a run (out/NAME), the study's name, or a file of results."
+    ),
+]
+Ours = Annotated[
+    bool,
+    typer.Option("--ours", help="Our own full run, from results/ of the repository: runs nothing."),
+]
+ResultsFolder = Annotated[
+    str | None,
+    typer.Option("--results", metavar="DIR", help="Where the files of --ours are, if elsewhere."),
 ]
 Label = Annotated[str | None, typer.Option("--label", help="Column of the true labels.")]
 Outcome = Annotated[

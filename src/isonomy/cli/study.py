@@ -60,6 +60,10 @@ def run_command(
     time_limit: opt.TimeLimit = None,
     memory_limit: opt.MemoryLimit = None,
     retry: opt.Retry = False,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FILE", help="Begin with the records of a file of results."),
+    ] = None,
     table: Annotated[
         str | None,
         typer.Option("--table", help="Then print this table (see `isonomy study tables`)."),
@@ -70,7 +74,8 @@ def run_command(
     """Run a study, or its missing trials, into out/NAME or --out.
 
     Each trial is stored as it ends. After Ctrl-C, a kill or a power cut the same command
-    continues. Options that take several values may be repeated, or comma-separated.
+    continues. With --from NAME.parquet (see `isonomy study export`) records whose keys are
+    planned are taken from the file, and the others are run. Options that take several values may be repeated, or comma-separated.
 
     Exit code 0: all trials were run; 1: some have failed or took too long; 130: interrupted.
     """
@@ -88,6 +93,8 @@ def run_command(
     folder = out or str(_OUT / study.name)
     limits = {"time_limit": time_limit, "memory_limit": read_size(memory_limit)}
     engine = {"backend": backend, "workers": workers, "scheduler": scheduler, **limits}
+    if start is not None:
+        engine["start"] = open_store(start)
     code = _run(study, folder, retry, json_file, engine)
     if table is not None and code != 130:
         from isonomy.cli.paper_tables import show_tables
@@ -164,6 +171,8 @@ def query_command(
     sql: Annotated[str, typer.Argument(help="DuckDB SQL on the views runs, results and counts.")],
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     limit: Annotated[int, typer.Option("--limit", help="The most rows to print.")] = 50,
+    ours: opt.Ours = False,
+    results: opt.ResultsFolder = None,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -173,7 +182,7 @@ def query_command(
     metric. counts: the joint counts. Example: "select mitigator, avg(accuracy) from runs group by
     mitigator".
     """
-    answer = open_store(folder).query(sql)
+    answer = open_store(folder, ours=ours, results=results).query(sql)
     screen = console()
     if json_file:
         write_json(json_file, {"rows": json.loads(answer.to_json(orient="records"))})
@@ -188,16 +197,40 @@ def query_command(
 @group.command("export")
 def export_command(
     folder: opt.Folder,
-    file: Annotated[str, typer.Argument(help="A .parquet or .csv file.")],
-    view: Annotated[str, typer.Option("--view", help="runs, results or counts.")] = "runs",
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A .parquet or .csv file, or a folder.")
+    ],
+    view: Annotated[
+        str | None, typer.Option("--view", help="runs (the default), results or counts.")
+    ] = None,
     hosts: Annotated[bool, typer.Option("--hosts", help="With the names of the machines.")] = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Write a run to Parquet or CSV."""
-    check_writable(file, option="FILE")
-    written = open_store(folder).export(file, view, hosts=hosts)
-    _finish(json_file, {"file": str(written)}, f"Written: {written}")
+    """Write a view of a run to Parquet or CSV, or all of it to one compact file.
+
+    In a folder the compact file is NAME.parquet, with NAME.json beside it: versions, kind of
+    machine, CPU time, checksum. Other commands read it as they read a run, and `isonomy study
+    run NAME --from NAME.parquet` continues it on another machine.
+    """
+    store = open_store(folder)
+    if Path(target).suffix.lower() in (".parquet", ".csv"):
+        check_writable(target, option="TARGET")
+        written = store.export(target, view or "runs", hosts=hosts)
+    elif view is not None or hosts:
+        raise InputError(
+            f"--view and --hosts are for a .parquet or .csv file; got {target!r}: leave them out, "
+            "or name a file."
+        )
+    else:
+        from isonomy.study import export_results
+
+        written = export_results(store, target)
+    _finish(
+        json_file,
+        {"file": str(written)},
+        f"Written: {written} ({written.stat().st_size:,} bytes, {len(store):,} records)",
+    )
 
 
 @group.command("verify")
@@ -210,7 +243,14 @@ def verify_command(
     """
     from isonomy.store import verify_store
 
-    problems = verify_store(_place(folder))
+    place, problems = _place(folder), []
+    if place.suffix == ".parquet":
+        try:
+            open_store(folder)
+        except InputError as error:
+            problems = [str(error)]
+    else:
+        problems = verify_store(place)
     _finish(json_file, {"problems": problems}, *(problems or ["Every checksum holds."]))
     raise typer.Exit(int(bool(problems)))
 
@@ -271,11 +311,24 @@ def read_size(text: str | None) -> int | None:
         raise InputError(f"An amount of memory is written 800M or 4G; got {text!r}.") from None
 
 
-def open_store(folder: str) -> "Store":
-    """Open the run of a folder, or of a study's name in out/."""
+def open_store(folder: str, *, ours: bool = False, results: str | None = None) -> "Store":
+    """Open the run of a folder, of a study's name in out/, or of a file of results.
+
+    With ``ours``, or the folder ``results``, it is the file of a study by name.
+    """
     from isonomy.store import Store
 
-    return Store.open(_place(folder))
+    place = _place(folder)
+    if ours or results is not None:
+        from isonomy.papers import PAPERS
+        from isonomy.study.results import find_results
+
+        place = find_results(PAPERS.resolve(folder) if folder in PAPERS else folder, results)
+    if place.suffix.lower() == ".parquet":
+        from isonomy.study import Results
+
+        return Results.open(place)
+    return Store.open(place)
 
 
 def _place(folder: str) -> Path:
@@ -318,6 +371,8 @@ def _run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionChangeWarning)  # shown below
             outcome = run(study, folder, retry=again, progress=show, **engine)
+    if outcome.taken:
+        screen.print(f"{outcome.taken:,} records were taken from {engine['start'].path}")
     new = ", ".join(f"{n:,} {s}" for s, n in sorted(outcome.statuses.items())) or "none"
     screen.print(
         f"{_some(outcome.done, 'trial')} in {outcome.seconds:,.0f} s; new records: {new}; "

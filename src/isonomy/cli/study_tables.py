@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomy.cli.options import Alpha, Digits, Folder, Html, Json, Quiet
+from isonomy.cli.options import Alpha, Digits, Folder, Html, Json, Ours, Quiet, ResultsFolder
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -37,6 +37,8 @@ def tables_command(
     published: Published = None,
     reading: Reading = None,
     digits: Digits = None,
+    ours: Ours = False,
+    results: ResultsFolder = None,
     json_file: Json = None,
     html_file: Html = None,
     quiet: Quiet = False,
@@ -44,9 +46,14 @@ def tables_command(
     """Make a paper's tables and figures from our runs of its study, or from the authors' files.
 
     With --published the first argument is the paper: isonomy study tables chen_2022 --published
-    DIR.
+    DIR. With --ours it is the study, and our full run of it is read: nothing is run.
     """
-    store = None if published else open_store(folder)
+    if published and (ours or results):
+        raise InputError(
+            "Tables are made of one side's runs; got --published and --ours: leave one out, or "
+            "use isonomy study compare."
+        )
+    store = None if published else open_store(folder, ours=ours, results=results)
     show_tables(
         folder if store is None else store, table, published, reading, digits, json_file, html_file
     )
@@ -61,6 +68,8 @@ def compare_command(
         str | None,
         typer.Option("--markdown", help="Write the comparison as a part of this Markdown file."),
     ] = None,
+    ours: Ours = False,
+    results: ResultsFolder = None,
     json_file: Json = None,
     quiet: Quiet = False,
 ) -> None:
@@ -68,7 +77,8 @@ def compare_command(
 
     Without --published only what the paper prints is compared: tables that our run holds in
     full, and the findings. Where a paper has several studies, such as a corrected one, the
-    findings use all of them that have been run into folders beside this one.
+    findings use all of them that have been run into folders (or exported to files) beside this
+    one. With --ours our full run is read from results/, and nothing is run.
     """
     check_writable(markdown, option="--markdown")
     from isonomy.papers import paper_of, read_published
@@ -76,7 +86,7 @@ def compare_command(
     from isonomy.papers.paper import FINDINGS
     from isonomy.study import Study
 
-    store = open_store(folder)
+    store = open_store(folder, ours=ours, results=results)
     paper = paper_of(store.name)
     if paper.read is None and FINDINGS in paper.tables:
         raise InputError(
@@ -108,14 +118,19 @@ def compare_command(
 
 
 def other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":
-    """Read our runs of the paper's other studies, from the folders beside the one that is shown."""
-    from isonomy.store import Store
+    """Read our runs of the paper's other studies, from beside the one that is shown."""
     from isonomy.store.record import combine
 
-    found = [
-        paper.frame_of(Store.open(store.path.parent / name))
+    file = store.path.suffix == ".parquet"
+    places = {
+        name: store.path.with_name(f"{name}.parquet" if file else name)
         for name in paper.studies
-        if name != store.name and (store.path.parent / name / "store.json").exists()
+        if name != store.name
+    }
+    found = [
+        paper.frame_of(open_store(str(place)))
+        for place in places.values()
+        if (place if file else place / "store.json").exists()
     ]
     return combine(found) if found else None
 

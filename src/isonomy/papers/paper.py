@@ -164,6 +164,8 @@ class Paper:
 
     def with_notes(self, made: PaperTable, store: "Store") -> PaperTable:
         """Add what a store's runs tell about a table."""
+        if self.about_runs is _no_notes:
+            return made
         return replace(made, notes=(*made.notes, *self.about_runs(made.name, store.runs())))
 
 

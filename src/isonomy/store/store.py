@@ -52,8 +52,14 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.name = str(read_header(self.path)["study"])
-        self.views = Views(self.path / "parts")
+        self.name = str(self._header()["study"])
+        self.views = self._open_views()
+
+    def _header(self) -> dict[str, Any]:
+        return read_header(self.path)
+
+    def _open_views(self, *, locked: bool = False) -> Views:
+        return Views(self.path / "parts", locked=locked)
 
     # ------------------------------------------------------------------ opening
 
@@ -98,12 +104,12 @@ class Store:
     @property
     def spec(self) -> str:
         """The study as it was last run, as text; empty if none was given."""
-        return str(read_header(self.path)["spec"])
+        return str(self._header()["spec"])
 
     @property
     def versions(self) -> list[dict[str, str]]:
         """The versions of Python, libraries and loaders that it was run with, the last ones last."""
-        return list(read_header(self.path)["versions"])
+        return list(self._header()["versions"])
 
     def check_study(self, name: str) -> None:
         """Raise unless the store is one of this study."""
@@ -253,7 +259,7 @@ class Store:
 
     @cached_property
     def _locked(self) -> Views:
-        return Views(self.path / "parts", locked=True)
+        return self._open_views(locked=True)
 
     @cached_property
     def _cache(self) -> JsonLinesCache:

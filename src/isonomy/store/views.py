@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,10 @@ from isonomy.store.record import COLUMNS, FIELDS, RUN, RUN_FIELDS
 _SEPARATOR = "\x1f"
 _CHUNK = 500
 _TRIES = 20
+_LOCK = (
+    "set enable_external_access = false; set python_enable_replacements = false; "
+    "set lock_configuration = true"
+)
 
 
 def sql_files(paths: Sequence[Path]) -> str:
@@ -95,10 +99,7 @@ class Views:
         self.connection = duckdb.connect()
         if locked:
             place = sql_text(f"{folder.resolve()}/")
-            self.connection.execute(
-                f"set allowed_directories = [{place}]; set enable_external_access = false; "
-                "set python_enable_replacements = false; set lock_configuration = true"
-            )
+            self.connection.execute(f"set allowed_directories = [{place}]; {_LOCK}")
         self.metrics: list[str] = []
         self._state: Any = None
         self._tails: dict[Path, tuple[list[dict[str, Any]], int]] = {}
@@ -121,6 +122,12 @@ class Views:
         if shards:
             source = f"select * from {sql_files(shards)} union all by name {source}"
         run(f"create or replace view stored as {source}")
+        self._define()
+        self._state = state
+
+    def _define(self) -> None:
+        """Make the other views over ``stored``."""
+        run = self.connection.execute
         twice = run("select count(*) <> count(distinct key) from stored").fetchall()[0][0]
         # of a run that was tried again, or came from two machines: ok before failed, then the latest
         once = (
@@ -135,7 +142,6 @@ class Views:
             f"create or replace view counts as select {named}, cells, n, w, w2 "
             "from live where cells is not null"
         )
-        self._state = state
 
     def _results(self) -> str:
         """Write the result frame as SQL: a row per metric, and one for a run that has none."""
@@ -234,6 +240,34 @@ class Views:
             f"from live {where} order by {ORDER}"
         )
         return _long(runs.df())
+
+
+class FixedViews(Views):
+    """Views over records that do not change.
+
+    ``load`` is given a connection and puts the records, with some metrics, into its table
+    ``stored``. A ``locked`` connection reaches no file at all once they are loaded.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[duckdb.DuckDBPyConnection, Sequence[str]], None],
+        metrics: Sequence[str],
+        *,
+        locked: bool = False,
+    ) -> None:
+        super().__init__(Path())
+        self.metrics = list(metrics)
+        self._load, self._locked = load, locked
+
+    def refresh(self) -> None:
+        """Load the records, once."""
+        if self._state is None:
+            self._load(self.connection, self.metrics)
+            self._define()
+            self._state = "loaded"
+            if self._locked:
+                self.connection.execute(_LOCK)
 
 
 def _refused(error: duckdb.Error) -> InputError:

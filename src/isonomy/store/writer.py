@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from isonomy._files import sql_name, sql_text
 from isonomy.errors import InputError
-from isonomy.metrics import Metric, get_metric
+from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.store.log import (
     LogFile,
     Part,
@@ -210,14 +210,20 @@ class Writer:
                 gained += runs
         return gained
 
-    def take(self, views: Views) -> int:
-        """Add the records of another store, except for those that are ok here."""
+    def take(self, views: Views, keys: Collection[str] | None = None) -> int:
+        """Add the records of another store, or those of some keys, except for those ok here."""
         self.compact()
-        new = f"select * replace (seq + {self._seq + 1} as seq, '' as host) from live"
+        new = f"select * replace (seq + {self._seq + 1} as seq, '' as host) from live where true"
+        if keys is not None:
+            views.refresh()
+            views.connection.execute(
+                "create or replace table wanted as select unnest(?::varchar[]) as key", [[*keys]]
+            )
+            new += " and key in (from wanted)"
         shards = shard_paths(list_parts(self.folder)[0])
         if shards:
             own = f"select key from {sql_files(shards)} where status = 'ok'"
-            new = f"{new} where key not in ({own})"
+            new = f"{new} and key not in ({own})"
         views.query(_copy(new, self._partial))
         added = f"select count(*), max(seq) from {sql_files([self._partial])}"
         count, last = self._connection.execute(added).fetchall()[0]
@@ -309,12 +315,7 @@ def _score_shard(
 
 def _score(metric: Metric, runs: pd.DataFrame) -> NDArray[np.float64]:
     """Compute one metric of runs that share their axes, in one expression."""
-    arrays = {
-        name: None if runs[name].isna().any() else np.array(runs[name].tolist(), dtype=np.float64)
-        for name in ("n", "w", "w2")
-    }
-    attributes = runs["attributes"].iloc[0].split("+")
-    counts = read_counts(runs["cells"].iloc[0], arrays).method.select(*attributes)
+    counts = stacked_counts(runs).select(*runs["attributes"].iloc[0].split("+"))
     with np.errstate(all="ignore"):
         value = np.asarray(metric(counts), dtype=np.float64)
     if value.shape != (len(runs),):
@@ -323,3 +324,12 @@ def _score(metric: Metric, runs: pd.DataFrame) -> NDArray[np.float64]:
             "per group."
         )
     return value
+
+
+def stacked_counts(runs: pd.DataFrame) -> Counts:
+    """Return the counts of runs that share their axes, one upon the other."""
+    arrays = {
+        name: None if runs[name].isna().any() else np.array(runs[name].tolist(), dtype=np.float64)
+        for name in ("n", "w", "w2")
+    }
+    return read_counts(runs["cells"].iloc[0], arrays).method

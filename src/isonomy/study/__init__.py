@@ -1,6 +1,7 @@
 """How we run it: what a study is made of, its trials, and where they run."""
 
 from isonomy.study.plan import Trial, keys, plan
+from isonomy.study.results import Results, export_results
 from isonomy.study.run import Outcome, Progress, Status, records_of, run, status
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, Task
@@ -10,11 +11,13 @@ __all__ = [
     "Method",
     "Outcome",
     "Progress",
+    "Results",
     "Source",
     "Status",
     "Study",
     "Task",
     "Trial",
+    "export_results",
     "keys",
     "plan",
     "records_of",

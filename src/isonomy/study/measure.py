@@ -4,6 +4,7 @@ import warnings
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from isonomy.errors import UndefinedMetricWarning
 from isonomy.metrics import METRICS, ZERO_DIVISION_METRICS, Counts, Metric, Neighbours, get_metric
 from isonomy.metrics.joint import JointCounts
 from isonomy.store.record import magnitude
-from isonomy.tradeoff.baseline import mean_of_draws, mutation_values
+from isonomy.tradeoff.baseline import drawn_values, mean_of_draws
+from isonomy.tradeoff.mutation import mutate, resolve_target
 
 
 def count_metrics() -> tuple[str, ...]:
@@ -110,9 +112,10 @@ def measure_mutation(
     *,
     label: Any,
     repetitions: int,
-    seed: Sequence[int | str],
-    weighted: Counts | None = None,
-) -> list[dict[str, float]]:
+    seeds: Sequence[Sequence[int | str]],
+    weighted_gaps: bool = False,
+    metrics: Iterable[str] | None = None,
+) -> dict[str, Floats]:
     """Mutate predictions and average every metric of counts, degree by degree.
 
     The size of a signed gap is averaged beside it: the mean of absolute values is what a baseline
@@ -121,45 +124,59 @@ def measure_mutation(
     Parameters
     ----------
     counts : Counts
-        The original predictions by the attribute under test.
+        The original predictions by the attribute under test, with one leading axis.
     label : label or "random"
         What overwritten predictions become.
     repetitions : int
         Draws per degree.
-    seed : sequence of int or str
-        What the draws depend on.
-    weighted : Counts, optional
-        The same with weights, to measure gaps with.
+    seeds : sequence of sequences of int or str
+        What the draws of each depend on.
+    weighted_gaps : bool
+        Whether gaps alone are measured with the weights of the counts.
+    metrics : iterable of str, optional
+        Metrics of counts by name; every one of them when None.
+
+    Returns
+    -------
+    dict
+        By metric, values of shape (degrees, leading axis of the counts).
     """
-    numbers = [zlib.crc32(s.encode()) if isinstance(s, str) else s for s in seed]
-    names = count_metrics()
+    names = count_metrics() if metrics is None else tuple(metrics)
     gaps = [n for n in names if get_metric(n).kind == "group"]
-    parts = [(counts, [n for n in names if n not in gaps]), (weighted or counts, gaps)]
-    if weighted is None:
-        parts = [(counts, list(names))]
-    drawn: dict[str, Floats] = {}
+    parts = [(counts, list(names))]
+    if weighted_gaps:
+        plain, performance = replace(counts, w=None, w2=None), [n for n in names if n not in gaps]
+        parts = [(plain, performance), (counts, gaps)]
+    means: dict[str, Floats] = {}
     with np.errstate(all="ignore"):
         for part, wanted in parts:
-            drawn |= mutation_values(
-                part,
-                wanted,
-                strategy=label,
-                repetitions=repetitions,
-                random_state=np.random.default_rng(numbers),
-            )
-        means = {}
-        for name in names:
-            means[name] = mean_of_draws(drawn[name])
-            if _has_size(get_metric(name)):
-                means[magnitude(name)] = mean_of_draws(np.abs(drawn[name]))
-    size = len(next(iter(means.values())))
-    return [{name: float(v[i]) for name, v in means.items()} for i in range(size)]
+            drawn = _draw(part, label, repetitions, seeds)
+            for name, values in drawn_values(drawn, wanted).items():
+                means[name] = mean_of_draws(values)
+                if _has_size(get_metric(name)):
+                    means[magnitude(name)] = mean_of_draws(np.abs(values))
+    return {n: means[n] for name in names for n in (name, magnitude(name)) if n in means}
+
+
+def _draw(
+    counts: Counts, label: Any, repetitions: int, seeds: Sequence[Sequence[int | str]]
+) -> Counts:
+    """Draw mutations by a seed for each; leading axes are (repetitions, degrees, counts)."""
+    drawn = []
+    for i, seed in enumerate(seeds):
+        one = counts.map_cells(itemgetter(i))
+        numbers = [zlib.crc32(s.encode()) if isinstance(s, str) else s for s in seed]
+        target = resolve_target(one, label)
+        rng = np.random.default_rng(numbers)
+        drawn.append(mutate(one, target=target, repetitions=repetitions, random_state=rng))
+
+    laid: dict[str, Any] = {}
+    for name in ("n", "w", "w2") if drawn[0].w is not None else ("n",):
+        # sums over the few cells run along the draws in memory
+        cells = np.stack([getattr(d, name).transpose(2, 3, 4, 0, 1) for d in drawn], axis=-1)
+        laid[name] = cells.transpose(3, 4, 5, 0, 1, 2)
+    return replace(drawn[0], **laid)
 
 
 def _has_size(metric: Metric) -> bool:
     return metric.signed and metric.goal == "zero"
-
-
-def without_weights(counts: Counts) -> Counts:
-    """Return the counts without weights."""
-    return replace(counts, w=None, w2=None)

@@ -6,7 +6,7 @@ import signal
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
 from itertools import chain
@@ -19,6 +19,7 @@ from isonomy._validate import unknown_name
 from isonomy.errors import DataUnavailable, InputError, VersionChangeWarning
 from isonomy.store.record import RUN, STATUSES, Record
 from isonomy.store.store import Store
+from isonomy.store.writer import Writer
 from isonomy.study.backends import Backend, make_backend
 from isonomy.study.isolation import Failure
 from isonomy.study.plan import Trial, keys, plan
@@ -103,6 +104,8 @@ class Outcome:
         Versions that differ from those of the records that were stored before.
     interrupted : bool
         Whether Ctrl-C ended it; results so far are stored.
+    taken : int
+        Records that came from the store given as ``start``; they are among those kept.
     seconds, cpu, fit_cpu : float
         Wall time, and CPU time of the trials and of the fits in them.
     """
@@ -115,6 +118,7 @@ class Outcome:
     statuses: Mapping[str, int] = field(default_factory=dict)
     changed: Sequence[str] = ()
     interrupted: bool = False
+    taken: int = 0
     seconds: float = 0.0
     cpu: float = 0.0
     fit_cpu: float = 0.0
@@ -281,13 +285,25 @@ def pending(study: Study, store: Store, *, retry: Iterable[str] = ()) -> list[Jo
     retry : iterable of str
         Statuses that do not count as done: ``failed``, ``timeout``, ``skipped``.
     """
-    again = tuple(retry)
+    return _pending({trial: keys(study, trial) for trial in plan(study)}, store, tuple(retry))
+
+
+def _pending(planned: Planned, store: Store, again: Collection[str]) -> list[Job]:
     for word in again:
         if word not in _RETRY:
             raise unknown_name("status to try again", word, _RETRY)
-    planned = {trial: keys(study, trial) for trial in plan(study)}
     _refuse_others(store, planned)
     return _missing(planned, store.keys([s for s in STATUSES if s not in again]))
+
+
+def _take(planned: Planned, store: Store, start: Store, writer: Writer, spec: str) -> int:
+    """Take the planned records of another store that are missing here, or not ok; count them."""
+    start.check_study(store.name)
+    wanted = {key for named in planned.values() for key in named}
+    taken = writer.take(start.views, wanted & (start.keys("ok") | (start.keys() - store.keys())))
+    for versions in start.versions if taken else ():
+        writer.declare(spec, versions)
+    return taken
 
 
 def _missing(planned: Planned, done: set[str]) -> list[Job]:
@@ -332,6 +348,7 @@ def run(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     retry: Iterable[str] = (),
+    start: Store | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Run every trial of a study that is not in the store yet.
@@ -358,6 +375,9 @@ def run(
         The most bytes that the process of a trial may hold.
     retry : iterable of {"failed", "timeout", "skipped"}
         Statuses of runs to try again.
+    start : Store, optional
+        Of the same study, such as :class:`isonomy.study.Results` from another machine: records
+        whose keys are planned are taken from it, and are not run again.
     progress : callable, optional
         Called with a :class:`Progress` after every trial.
 
@@ -389,8 +409,10 @@ def run(
     if not isinstance(store, Store):
         store = Store.create(store, study.name, study.toml())
     store.check_study(study.name)
+    planned = {trial: keys(study, trial) for trial in plan(study)}
     with store.writer() as writer:
-        jobs = pending(study, store, retry=retry)
+        taken = 0 if start is None else _take(planned, store, start, writer, study.toml())
+        jobs = _pending(planned, store, tuple(retry))
         kept, versions = len(store), versions_of(study)
         if jobs and not kept:
             _check_sources(study)
@@ -405,7 +427,7 @@ def run(
         writer.declare(study.toml(), versions if jobs else None)
         statuses: Counter[str] = Counter()
         spent = {"cpu": 0.0, "fit_cpu": 0.0}
-        done, start, interrupted = 0, time.monotonic(), False
+        done, begun, interrupted = 0, time.monotonic(), False
         with _sigterm_as_interrupt(), contextlib.ExitStack() as stack:
             stream = backend.run(RunJob(study), jobs) if jobs else iter(())
             if hasattr(stream, "close"):
@@ -419,7 +441,7 @@ def run(
                     for name in spent:
                         spent[name] += sum(getattr(r, name) for r in records)
                     if progress is not None:
-                        since = time.monotonic() - start
+                        since = time.monotonic() - begun
                         progress(Progress(done, len(jobs), job.trial, dict(statuses), since))
             except KeyboardInterrupt:
                 interrupted = True
@@ -432,7 +454,8 @@ def run(
         statuses=dict(statuses),
         changed=changed,
         interrupted=interrupted,
-        seconds=time.monotonic() - start,
+        taken=taken,
+        seconds=time.monotonic() - begun,
         **spent,
     )
 

@@ -21,7 +21,6 @@ from isonomy.study.measure import (
     measure_rows,
     tested,
     why_undefined,
-    without_weights,
 )
 from isonomy.study.plan import Trial, keys
 from isonomy.study.spec import WORKBENCHES, Method, Study
@@ -208,22 +207,21 @@ class _Run:
         label = {"majority": workbench.majority, "minority": 1 - workbench.majority}.get(
             strategy, strategy
         )
-        weighted = counts if survey is not None else None
-        points = measure_mutation(
-            counts if weighted is None else without_weights(counts),
+        means = measure_mutation(
+            counts.map_cells(lambda cells: cells[None]),
             label=label,
             repetitions=int(how["repetitions"]),
-            seed=(self.study.seed, self.trial.repeat, self.trial.dataset, model, strategy),
-            weighted=weighted,
+            seeds=[(self.study.seed, self.trial.repeat, self.trial.dataset, model, strategy)],
+            weighted_gaps=survey is not None,
         )
         part = []
-        for i, (name, metrics) in enumerate(zip(method.labels, points, strict=True)):
+        for i, name in enumerate(method.labels):
             if name not in labels:
                 continue
             record = replace(
                 self.blank[model, name],
                 rows=workbench.rows,
-                metrics=metrics,
+                metrics={metric: float(v[i, 0]) for metric, v in means.items()},
                 # the original model is degree 0; from its counts all degrees can be drawn again
                 counts=joint if i == 0 else None,
             )

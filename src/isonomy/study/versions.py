@@ -1,4 +1,4 @@
-"""What a run was made with: versions of Python and libraries, and the loaders of its datasets."""
+"""What a run was made with: versions of Python and libraries, kind of machine, loaders of data."""
 
 import inspect
 import platform
@@ -16,6 +16,11 @@ LIBRARIES = ("isonomy", "numpy", "scipy", "scikit-learn", "torch")
 """Packages on which the results of a run depend, where they are installed."""
 
 
+def machine_kind() -> str:
+    """Return the kind of this machine, never its name: another processor may round differently."""
+    return f"{platform.system()} {platform.machine()}"
+
+
 def versions_of(study: Study) -> dict[str, str]:
     """Return the versions that a study would be run with now.
 
@@ -31,6 +36,7 @@ def versions_of(study: Study) -> dict[str, str]:
     for library in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             found[library] = metadata.version(library)
+    found["machine"] = machine_kind()
     loaded = [task.dataset for task in study.tasks if study.source_of(task.dataset) is None]
     for dataset in sorted({parse_name(name)[0] for name in loaded}):
         entry = DATASETS[dataset]

@@ -63,7 +63,6 @@ def mutation_values(
     >>> mutation_values(counts, ["accuracy", "spd"], repetitions=5)["spd"].shape
     (5, 11)
     """
-    wanted = {str(m.name if isinstance(m, Metric) else m): get_metric(m) for m in metrics}
     drawn = mutate(
         counts,
         degrees,
@@ -71,6 +70,12 @@ def mutation_values(
         repetitions=repetitions,
         random_state=random_state,
     )
+    return drawn_values(drawn, metrics)
+
+
+def drawn_values(drawn: Counts, metrics: Iterable[str | Metric]) -> dict[str, Floats]:
+    """Compute any number of metrics of mutations that :func:`mutate` has drawn."""
+    wanted = {str(m.name if isinstance(m, Metric) else m): get_metric(m) for m in metrics}
     # adding groups up once serves every metric that would do so by itself
     together = drawn.map_cells(
         lambda cells: cells.sum(axis=-3, keepdims=True),
