@@ -92,9 +92,13 @@ def run_command(
     study = load_study(name).with_(**changes)
     folder = out or str(_OUT / study.name)
     limits = {"time_limit": time_limit, "memory_limit": read_size(memory_limit)}
-    engine = {"backend": backend, "workers": workers, "scheduler": scheduler, **limits}
-    if start is not None:
-        engine["start"] = open_store(start)
+    engine: dict[str, Any] = {
+        "backend": backend,
+        "workers": workers,
+        "scheduler": scheduler,
+        **limits,
+    }
+    engine["start"] = None if start is None else open_store(start)
     code = _run(study, folder, retry, json_file, engine)
     if table is not None and code != 130:
         from isonomy.cli.paper_tables import show_tables

@@ -99,14 +99,14 @@ def compare_command(
             f"cannot: leave it out, and our tables are compared with the print."
         )
     with working("comparing"):
-        ours, beside = paper.frame_of(store), other_studies(paper, store)
+        frame, beside = paper.frame_of(store), other_studies(paper, store)
         if published is None:
-            result = compare_with_print(ours, paper.name, beside=beside)
+            result = compare_with_print(frame, paper.name, beside=beside)
         else:
             theirs = read_published(paper.name, published)
             # as published, the authors' splits are replayed seed by seed
             paired = bool(store.spec) and Study.from_toml(store.spec).protocol == "as_published"
-            result = compare(ours, theirs, paper.name, alpha=alpha, paired=paired, beside=beside)
+            result = compare(frame, theirs, paper.name, alpha=alpha, paired=paired, beside=beside)
     # files first: what is printed may be cut off by a pipe
     if markdown:
         write_part(markdown, store.name, result.markdown())

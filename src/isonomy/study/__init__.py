@@ -1,7 +1,8 @@
 """How we run it: what a study is made of, its trials, and where they run."""
 
+from isonomy.study.pack import export_results
 from isonomy.study.plan import Trial, keys, plan
-from isonomy.study.results import Results, export_results
+from isonomy.study.results import Results
 from isonomy.study.run import Outcome, Progress, Status, records_of, run, status
 from isonomy.study.source import Source
 from isonomy.study.spec import Method, Study, Task

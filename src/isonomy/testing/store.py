@@ -1,5 +1,6 @@
 """The contract of a store of results."""
 
+import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -8,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from isonomy.errors import InputError
 from isonomy.store import Store
 from isonomy.store.record import COLUMNS, check_frame, records_frame
 from isonomy.study.measure import count_metrics, measure_counts
+from isonomy.study.results import Results
 
 
 def check_store(store: Store | str | Path) -> None:
@@ -19,7 +22,7 @@ def check_store(store: Store | str | Path) -> None:
     Parameters
     ----------
     store : Store or path
-        It is only read; a writer is tested on a copy.
+        A folder or a file of results. It is only read; a writer is tested on a copy.
 
     Examples
     --------
@@ -28,9 +31,10 @@ def check_store(store: Store | str | Path) -> None:
     >>> study = Study("tiny", ["synthetic(n=400)/group"], ["nb"], ["unmitigated"])
     >>> check_store(run(study, tempfile.mkdtemp()).path)
     """
-    opened = store if isinstance(store, Store) else Store.open(store)
+    if not isinstance(store, Store):
+        store = Results.open(store) if Path(store).suffix == ".parquet" else Store.open(store)
     for check in STORE_CHECKS.values():
-        check(opened)
+        check(store)
 
 
 def _has_each_run_once(store: Store) -> None:
@@ -69,6 +73,10 @@ def _metrics_follow_from_counts(store: Store) -> None:
 
 
 def _survives_a_kill(store: Store) -> None:
+    if isinstance(store, Results):  # nobody can be killed while writing to it
+        with contextlib.suppress(InputError), store.writer():
+            raise AssertionError("a file of results has no writer")
+        return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
         shutil.copytree(store.path, copy)
