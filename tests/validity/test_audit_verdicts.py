@@ -42,7 +42,8 @@ def layout(kind: str, groups: int) -> tuple[np.ndarray, np.ndarray]:
         "few large, many small": (np.where(np.arange(groups) % 5 == 0, 3000, 90), half),
         "large": (np.full(groups, 3000), half),
         "small": (np.full(groups, 100), half),
-        "large against small": (np.where(half > 0, 3000, 90), half),
+        # enough rows that the small ones are always compared: the truth is theirs, too
+        "large against small": (np.where(half > 0, 3000, 120), half),
     }[kind]
 
 

@@ -83,9 +83,9 @@ def range_tail(
         else:
             pairs = float(beyond(np.asarray(critical))) * (2 if summed else families)
     if summed and groups > 2:
-        equal = 1 - np.interp(critical, _GRID, _sum_table(groups))
+        equal = 1 - float(np.interp(critical, _GRID, _sum_table(groups)))
     else:  # two gaps of either sign are two contrasts, independent or better
-        equal = 1 - range_probability(critical, groups) ** (2 if summed else families)
+        equal = 1 - float(range_probability(critical, groups)) ** (2 if summed else families)
     return float(max(min(RESERVE * pairs, equal), 2 * ndtr(-critical)))
 
 
