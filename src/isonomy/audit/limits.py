@@ -20,12 +20,15 @@ from isonomy.metrics.metric import GapParts
 from isonomy.stats.proportions import jeffreys_limits, mover_difference, mover_ratio
 from isonomy.stats.simultaneous import (
     candidate_pairs,
+    errors_apart,
+    lowest_range,
     many_to_one_critical,
     range_critical,
     range_tail,
     smallest_ratio,
 )
 
+ODDS = ("false_negatives_per_false_positive",)
 HIGHEST = 12.0
 """No multiplier is larger: the tail beyond it is no number a float can tell from zero."""
 
@@ -90,7 +93,7 @@ class Evidence:
     def limits(self, critical: Any) -> tuple[Floats, Floats, Floats]:
         """Return the rates with their limits."""
         low, high = jeffreys_limits(self.shares, self.rows, critical)
-        if self.parts.rates != ("false_negatives_per_false_positive",):
+        if self.parts.rates != ODDS:
             return self.shares, low, high
         with np.errstate(divide="ignore"):  # the share of one among both, turned into its odds
             odds = [np.asarray(x / (1 - x)) for x in (self.shares, low, high)]
@@ -110,6 +113,16 @@ def evidence_of(parts: GapParts, counts: Counts) -> Evidence:
     """Look up what a gap's rates rest on in each group."""
     pairs = [RATES[name].evidence(counts) for name in parts.rates]
     return Evidence(parts, np.array([p for p, _ in pairs]), np.array([n for _, n in pairs]))
+
+
+def _rows_apart(parts: GapParts, rows: Any) -> Any:
+    """Return the rows by which a gap is counted in errors; 0 where that cannot be done.
+
+    Errors of ratios and odds have no bound; of a mean of gaps one rate may have all.
+    """
+    if parts.ratio or parts.rates == ODDS:
+        return 0.0 * rows
+    return rows * (1 if parts.combine == "largest" else len(parts.rates)) ** 2
 
 
 def _one_sided(parts: GapParts) -> bool:
@@ -167,9 +180,8 @@ def pair_limits(
     one: Evidence, other: Evidence, accept: tuple[float, float] | None, confidence: float
 ) -> Limits:
     """Return the interval of one group (or several, each by itself) against another."""
-    families = len(one.parts.rates) if _one_sided(one.parts) else 1
-    inner = range_critical(confidence, 2, families=families)
-    return _judged(one, other, inner, range_critical(confidence, 2), families, accept, confidence)
+    inner = range_critical(confidence, 2, families=_families(one.parts))
+    return _judged(one, other, inner, range_critical(confidence, 2), 1, accept, confidence)
 
 
 def each_limits(
@@ -183,14 +195,18 @@ def each_limits(
 
     The p-values are those of each comparison by itself.
     """
-    families = len(one.parts.rates) if _one_sided(one.parts) else 1
     rows, reference = one.fewest[compared], float(other.rows.max())
     if not rows.size:
         rows = np.array([reference])
     inner, outer = (
-        many_to_one_critical(confidence, rows, reference, families=f) for f in (families, 1)
+        many_to_one_critical(confidence, rows, reference, families=f)
+        for f in (_families(one.parts), 1)
     )
-    return _judged(one, other, inner, outer, families, accept, confidence)
+    return _judged(one, other, inner, outer, rows.size, accept, confidence)
+
+
+def _families(parts: GapParts) -> int:
+    return len(parts.rates) if _one_sided(parts) else 1
 
 
 def _judged(
@@ -198,12 +214,27 @@ def _judged(
     other: Evidence,
     inner: float,
     outer: float,
-    families: int,
+    together: int,
     accept: tuple[float, float] | None,
     confidence: float,
 ) -> Limits:
+    families = _families(one.parts)
+    rows = np.zeros(one.fewest.shape)
+    if families > 1:
+        rows = _rows_apart(one.parts, np.minimum(one.fewest, other.rows.min()))
+
+    def critical_at(gap: Any, level: float) -> Floats:
+        apart, which = np.unique(errors_apart(np.nan_to_num(gap), rows), return_inverse=True)
+        found = [range_critical(level, 2, families=families, apart=a) for a in apart.tolist()]
+        return np.array(found)[which]
+
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = _between(one, other, inner, outer)
+        if rows.any():  # as in lowest_range, an equal share of the level for each group
+            level, critical = 1 - (1 - confidence) / together, np.full(rows.shape, inner)
+            while np.any((closer := critical_at(low, level)) < critical):
+                critical = np.minimum(critical, closer)
+                low, _ = _between(one, other, critical, outer)
     pvalue = np.full(low.shape, np.nan)
     if accept is None:
         return Limits(low, high, pvalue)
@@ -213,18 +244,22 @@ def _judged(
             ends = _between(one.of(groups), other, critical, critical)
         return np.asarray((ends[0] > accept[1]) | (ends[1] < accept[0]))
 
-    alone = range_critical(confidence, 2, families=families)
+    alone = critical_at(accept[1], confidence)
     which = np.flatnonzero(outside(alone, slice(None)))
     if which.size:  # by how much: the multiplier at which the interval meets the range
         beyond = outside(np.full(which.size, HIGHEST), which)
         pvalue[which[beyond]], which = 0.0, which[~beyond]
     if which.size:
-        ends = np.full(which.size, alone), np.full(which.size, HIGHEST)
+        ends = alone[which], np.full(which.size, HIGHEST)
         for _ in range(30):
             middle = (ends[0] + ends[1]) / 2
             out = outside(middle, which)
             ends = np.where(out, middle, ends[0]), np.where(out, ends[1], middle)
-        pvalue[which] = [range_tail(c, 2, families=families) for c in ends[0]]
+        apart = errors_apart(accept[1], rows)[which]
+        pvalue[which] = [
+            range_tail(c, 2, families=families, apart=a)
+            for c, a in zip(ends[0].tolist(), apart.tolist(), strict=True)
+        ]
     return Limits(low, high, np.maximum(pvalue, 1e-12))
 
 
@@ -251,12 +286,11 @@ def _lowest(result: Evidence, critical: float) -> float:
     if result.parts.combine in {"only", "largest"}:
         return max(bottoms)
     # a mean of two ranges: margins add as roots of squares, and one range alone bounds it too
-    best = [np.argmax(gap - margin) for gap, margin in near]
-    sums = [(gap[k], margin[k]) for (gap, margin), k in zip(near, best, strict=True)]
-    both = sum(g for g, _ in sums) - np.sqrt(sum(m**2 for _, m in sums))
+    (gap, margin), (other, other_margin) = (_leading(g, -m) for g, m in near)
+    both = gap[:, None] + other - np.sqrt(margin[:, None] ** 2 + other_margin**2)
     if result.shares.shape[1] == 2:  # whose multiplier holds for sums alone
         bottoms = [0.0]
-    return max(float(both), *bottoms) / len(near)
+    return max(float(both.max()), *bottoms) / len(near)
 
 
 def _highest(result: Evidence, critical: float) -> float:
@@ -293,12 +327,17 @@ def range_limits(
     """Return low, high and p-value of the largest gap among all pairs of groups."""
     parts, groups = result.parts, result.shares.shape[1]
     summed, families = parts.combine in {"mean", "mean_absolute"}, len(parts.rates)
-    inner = range_critical(confidence, groups, families=families, summed=summed)
-    outer = range_critical(confidence, 2)
+
+    def critical_at(apart: float) -> float:
+        return range_critical(confidence, groups, families=families, summed=summed, apart=apart)
+
+    inner, outer = critical_at(0.0), range_critical(confidence, 2)
+    rows = _rows_apart(parts, float(result.rows[result.rows > 0].min()))
     if parts.ratio:
         low, high = _ratio_ends(result, outer, inner)
     else:
-        low, high = _lowest(result, inner), _highest(result, outer)
+        low, inner = lowest_range(lambda c: _lowest(result, c), rows, critical_at)
+        high = _highest(result, outer)
     if accept is None or not (low > accept[1] or high < accept[0]):
         return low, high, np.nan
 
@@ -312,4 +351,6 @@ def range_limits(
         at = inner
     elif beyond(HIGHEST) < 0:
         at = float(brentq(beyond, inner, HIGHEST, xtol=1e-9))
-    return low, high, max(range_tail(at, groups, families=families, summed=summed), 1e-12)
+    apart = float(errors_apart(accept[1], rows))
+    pvalue = range_tail(at, groups, families=families, summed=summed, apart=apart)
+    return low, high, max(pvalue, 1e-12)

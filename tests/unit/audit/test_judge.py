@@ -5,8 +5,12 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import pytest
 
 from isonomy import audit
+from isonomy.audit.judge import each_group, gap
+from isonomy.audit.limits import _between, evidence_of
+from isonomy.metrics import Counts, get_metric
 
 
 def _calls(groups: int) -> int:
@@ -54,3 +58,21 @@ def test_a_group_may_be_called_privileged() -> None:
     names = {f.comparison for f in found.comparisons}
     assert names == {"privileged vs other", "unprivileged vs other"}
     assert any(f.verdict == "undefined" for f in found.comparisons)
+
+
+@pytest.mark.parametrize("name", ["equalized_odds_difference", "average_absolute_odds_difference"])
+def test_two_groups_are_judged_alike_with_and_without_a_privileged_one(name: str) -> None:
+    n = np.array([[[60.0, 40.0], [20.0, 80.0]], [[95.0, 25.0], [60.0, 60.0]]])
+    counts = Counts(n, ("g",), (("a",), ("b",)), (0, 1), (1,), {"g": ("a",)})
+    one, two = (
+        gap(get_metric(name), "g", counts, lambda: counts, how, (-0.1, 0.1), 0.95)
+        for how in ("privileged", "max_min")
+    )
+    assert one.verdict == two.verdict == "violated"
+    assert (one.low, one.high) == pytest.approx((two.low, two.high), abs=1e-9)
+    assert one.p_value == pytest.approx(two.p_value, abs=1e-6)
+    (each,) = each_group([get_metric(name)], "g", counts, {name: (-0.1, 0.1)}, 0.95)
+    assert (each.low, each.p_value) == pytest.approx((one.low, one.p_value), abs=1e-6)
+    # a gap of that size can mislead in one direction only: the multiplier of either is wider
+    evidence = evidence_of(get_metric(name).parts, counts)
+    assert one.low > _between(evidence.of([1]), evidence.of([0]), 2.236, 1.96)[0][0] + 0.005

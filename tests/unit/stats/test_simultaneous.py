@@ -8,6 +8,8 @@ from isonomy.stats import largest_difference, many_to_one_critical, range_critic
 from isonomy.stats.proportions import jeffreys_limits, mover_ratio
 from isonomy.stats.simultaneous import (
     candidate_pairs,
+    errors_apart,
+    lowest_range,
     many_to_one_probability,
     range_tail,
     smallest_ratio,
@@ -31,6 +33,59 @@ def test_several_rates_ask_for_more_and_sums_for_most() -> None:
     spread = [np.ptp(rng.standard_normal((200_000, 6)), axis=1) / np.sqrt(2) for _ in range(2)]
     assert np.mean(np.maximum(*spread) <= two) == pytest.approx(0.95, abs=0.003)
     assert np.mean(np.hypot(*spread) <= summed) == pytest.approx(0.95, abs=0.003)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1, 1, 1), (9, 9, 9, 1, 1, 1), (30, 1, 1, 1, 1, 1)])
+@pytest.mark.parametrize("summed", [False, True])
+def test_groups_apart_stray_no_more_often_than_said(sizes: tuple[int, ...], summed: bool) -> None:
+    """Every corner of a range of means, whatever the errors: the tail is never understated."""
+    rng = np.random.default_rng(1)
+    error = 1 / np.sqrt(2 * np.array(sizes))  # at most 1 of a difference
+    apart = 1.5
+    tail = 1 - 0.95
+    multiplier = range_critical(0.95, 6, summed=summed, apart=apart)
+    assert multiplier < range_critical(0.95, 6, summed=summed) - 0.08
+    z = rng.normal(0, error, (20_000, 6))
+    equal = rng.normal(0, error, (20_000, 6))
+    one, two = np.nonzero(~np.eye(6, dtype=bool))
+    errors = np.hypot(error[one], error[two])
+    for upper in ([0], [5], [0, 1], [4, 5], [0, 1, 2], [0, 2, 4], [1, 2, 3, 4, 5]):
+        means = np.isin(np.arange(6), upper) * apart
+        strayed = (z + means)[:, one] - (z + means)[:, two] - apart
+        if summed:  # the best sum of two pairs, at most
+            other = (equal[:, one] - equal[:, two]) / errors
+            worst = np.hypot(np.maximum((strayed / errors).max(axis=1), 0), other.max(axis=1))
+        else:
+            worst = (strayed / errors).max(axis=1)
+        assert np.mean(worst > multiplier) <= tail + 0.002
+
+
+def test_a_multiplier_falls_with_the_distance_to_that_of_one_direction() -> None:
+    found = [range_critical(0.95, 20, families=2, apart=a) for a in (0.0, 0.5, 1.0, 2.0, 8.0)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] == range_critical(0.95, 20, families=2)
+    across = 2 * 10 * 10
+    assert found[-1] == pytest.approx(stats.norm.isf(1 - (1 - 0.04 / 2) ** (2 / across)), abs=1e-3)
+    # two groups have one pair, whose interval has two sides
+    assert range_critical(0.95, 2, apart=8.0) == range_critical(0.95, 2)
+
+
+def test_the_lower_limit_is_the_smallest_range_that_is_not_refuted() -> None:
+    rows, share = np.full(12, 150.0), np.linspace(0.2, 0.65, 12)
+
+    def lowest(critical: float) -> float:
+        gap, margin = candidate_pairs(share, *jeffreys_limits(share, rows, critical), above=False)
+        return float((gap - margin).max())
+
+    def critical_at(apart: float) -> float:
+        return range_critical(0.95, 12, apart=apart)
+
+    low, critical = lowest_range(lowest, 150.0, critical_at)
+    assert low == lowest(critical) > lowest(critical_at(0.0))
+    for gap in np.linspace(0.0, 0.5, 400):
+        refuted = lowest(critical_at(float(errors_apart(gap, 150.0)))) > gap
+        assert refuted == (gap < low)
+    assert largest_difference(share, rows)[0] == pytest.approx(low)
 
 
 @pytest.mark.parametrize(
