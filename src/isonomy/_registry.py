@@ -91,9 +91,11 @@ class Registry(Mapping[str, T], Generic[T]):
         return item
 
     def register(self, name: str, *, aliases: Iterable[str] = ()) -> Callable[[T], T]:
-        """Register the decorated object."""
+        """Register the decorated object; a class is given its name as ``name``."""
 
         def decorate(item: T) -> T:
+            if isinstance(item, type):
+                item.name = name  # type: ignore[attr-defined]
             return self.add(name, item, aliases=aliases)
 
         return decorate

@@ -70,6 +70,12 @@ def check_choice(kind: str, value: Any, options: Sequence[Any]) -> None:
         raise unknown_name(kind, str(value), options)
 
 
+def check_least(name: str, value: Any, least: float) -> None:
+    """Raise unless a number is so large at least; NaN is not."""
+    if not value >= least:
+        raise InputError(f"{name} must be at least {least:g}; got {value}.")
+
+
 def check_types(owner: Any) -> None:
     """Raise unless the parameters of a dataclass are of the plain types that it declares.
 

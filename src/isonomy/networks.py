@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isonomy._validate import check_length, check_weight, optional, unknown_name
+from isonomy._validate import check_choice, check_least, check_length, check_weight, optional
 from isonomy.errors import InputError
 
 __all__ = [
@@ -238,11 +238,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _check_settings(self) -> None:
-        if self.optimizer not in OPTIMIZERS:
-            raise unknown_name("optimizer", str(self.optimizer), OPTIMIZERS)
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
         for name in ("n_epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1; got {getattr(self, name)}.")
+            check_least(name, getattr(self, name), 1)
         if not all(width >= 1 for width in self.hidden):
             raise InputError(f"hidden must hold numbers of units; got {self.hidden}.")
         if not self.learning_rate > 0 or not self.l2 >= 0:
@@ -459,6 +457,5 @@ def make_network(name: str, random_state: Any = None) -> NetworkClassifier:
     >>> make_network("dl3", random_state=1)
     NetworkClassifier(hidden=(30, 20, 15, 10, 5), random_state=1)
     """
-    if name not in NETWORKS:
-        raise unknown_name("network", name, list(NETWORKS))
+    check_choice("network", name, list(NETWORKS))
     return NetworkClassifier(**NETWORKS[name], random_state=random_state)

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._tables import column_names, get_column, take
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.extremes import (
     FEWEST_ROWS,
@@ -225,8 +225,7 @@ def _privileged(privileged: Any, pairs: Pairs) -> list[int]:
     if isinstance(privileged, Mapping):
         chosen = set(range(size))
         for name, value in privileged.items():
-            if str(name) not in attribute.names:
-                raise unknown_name("protected attribute", str(name), attribute.names)
+            check_choice("protected attribute", str(name), attribute.names)
             j = attribute.names.index(str(name))
             single = [g[j] if len(attribute.names) > 1 else g for g in attribute.groups]
             values = list(dict.fromkeys(single))

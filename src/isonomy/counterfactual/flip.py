@@ -12,6 +12,7 @@ from isonomy._groups import attribute_columns, cross
 from isonomy._tables import column_names, get_column, row_count, set_columns, take
 from isonomy._validate import (
     MISSING,
+    check_choice,
     check_length,
     check_same_order,
     listed,
@@ -105,8 +106,7 @@ class Attribute:
                     f"got {listed(named)}: pass the values, and columns= for where they stand in X."
                 )
             for name in named:
-                if name not in names:
-                    raise unknown_name("column", str(name), names)
+                check_choice("column", name, names)
             values = {str(n): get_column(X, names.index(n)) for n in named}
         else:
             check_same_order(X, sensitive_features, name="sensitive_features")
@@ -363,8 +363,7 @@ def _positions(
         wanted: Mapping[str, Any] = {}
     elif isinstance(columns, Mapping):
         for name in columns:
-            if str(name) not in names:
-                raise unknown_name("protected attribute", str(name), names)
+            check_choice("protected attribute", str(name), names)
         wanted = {str(k): v for k, v in columns.items()}
     elif len(names) == 1:
         wanted = {names[0]: columns}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from isonomy._arrays import Floats
 from isonomy._brief import brief
 from isonomy._tables import stack, take
-from isonomy._validate import make_rng, unknown_name
+from isonomy._validate import check_choice, make_rng
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import Scorer, score_pairs
@@ -191,8 +191,7 @@ def tail_sample_search(
     >>> result.stopped, int(result.synthetic.sum()), len(result.cd)
     ('plan', 384, 1000)
     """
-    if protocol not in PROTOCOLS:
-        raise unknown_name("protocol", protocol, PROTOCOLS)
+    check_choice("protocol", protocol, PROTOCOLS)
     if not 2 <= k_min <= k_max or m < 1:
         raise InputError(
             f"k_min must lie between 2 and k_max, and m must be at least 1; got {k_min}, {k_max} "

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pandas as pd
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import open_file, read_bytes
@@ -37,10 +37,8 @@ def load_bank(
     Dataset
         Protected attribute ``age`` in three bands; favourable label ``yes``.
     """
-    if version not in ROWS:
-        raise unknown_name("version of bank", version, list(ROWS))
-    if privileged_age not in RULES:
-        raise unknown_name("age rule of bank", privileged_age, list(RULES))
+    check_choice("version of bank", version, list(ROWS))
+    check_choice("age rule of bank", privileged_age, list(RULES))
     files = CARD.files[:1] if version == "additional" else CARD.files[1:]
     table = CARD.table(
         _read_additional if version == "additional" else _read_full,

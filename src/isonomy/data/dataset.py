@@ -16,6 +16,7 @@ from isonomy._groups import is_unknown, sorted_values
 from isonomy._tables import as_pandas
 from isonomy._validate import (
     MISSING,
+    check_choice,
     check_columns,
     check_length,
     check_names,
@@ -23,7 +24,6 @@ from isonomy._validate import (
     listed,
     match_values,
     resolve_favorable,
-    unknown_name,
 )
 from isonomy.data.label import read_label, source_of_label
 from isonomy.errors import InputError
@@ -158,8 +158,7 @@ class Dataset:
             a: tuple(sources.get(a, (a,) if a in self.X.columns else ())) for a in self.attributes
         }
         for column in (c for columns in sources.values() for c in columns):
-            if column not in self.X.columns:
-                raise unknown_name("column", column, list(self.X.columns))
+            check_choice("column", column, list(self.X.columns))
         settle(self, "sources", sources)
 
     def __len__(self) -> int:
@@ -425,6 +424,5 @@ class Dataset:
         return cls.from_frame(read_table(path, kind=".parquet"), **options)
 
     def _attribute(self, attribute: str) -> "pd.Series[Any]":
-        if attribute not in self.sensitive.columns:
-            raise unknown_name("protected attribute", attribute, list(self.attributes))
+        check_choice("protected attribute", attribute, list(self.attributes))
         return self.sensitive[attribute]

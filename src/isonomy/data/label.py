@@ -10,7 +10,7 @@ import pandas as pd
 from isonomy._bands import MANY, is_number
 from isonomy._excel import ABSENT
 from isonomy._groups import is_unknown
-from isonomy._validate import listed, unknown_name
+from isonomy._validate import check_choice, listed, unknown_name
 from isonomy.errors import InputError
 
 _CUT = re.compile(r"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<number>[^<>=]+)")
@@ -61,8 +61,7 @@ def source_of_label(label: str, columns: Sequence[Any]) -> str:
     match = _CUT.fullmatch(label.strip())
     if match is None:
         raise unknown_name("column", label, columns)
-    if match["column"] not in columns:
-        raise unknown_name("column", match["column"], columns)
+    check_choice("column", match["column"], columns)
     try:
         float(match["number"])
     except ValueError:

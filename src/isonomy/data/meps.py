@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.data.fetch import File, cache_folder, open_file
@@ -45,8 +45,7 @@ def load_meps(*, panel: Literal[19, 21] = 19) -> Dataset:
         Protected attributes ``race`` and ``sex``; the label is the number of visits, favourable
         from ten on; weighted by PERWT.
     """
-    if panel not in PANELS:
-        raise unknown_name("panel of meps", str(panel), list(PANELS))
+    check_choice("panel of meps", panel, list(PANELS))
     _show_notice()
     year, rows, file = PANELS[panel]
     table = CARD.table(

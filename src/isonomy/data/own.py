@@ -9,7 +9,7 @@ from isonomy._bands import too_many_numbers
 from isonomy._files import read_table
 from isonomy._groups import bands, choose_privileged, sorted_values
 from isonomy._tables import as_pandas
-from isonomy._validate import listed, unknown_name
+from isonomy._validate import check_choice, listed
 from isonomy.data.dataset import Dataset
 from isonomy.data.label import absent_label_notes, source_of_label
 from isonomy.data.leaks import leak_notes, proxy_notes
@@ -72,14 +72,12 @@ def own_dataset(
     named = {str(k): v for k, v in (privileged or {}).items()}
     cuts = {str(k): v for k, v in (bins or {}).items()}
     for attribute in (*cuts, *named):
-        if attribute not in attributes:
-            raise unknown_name("protected attribute", attribute, attributes)
+        check_choice("protected attribute", attribute, attributes)
     is_file = isinstance(data, str | Path)
     rows = read_table(data, table=table) if is_file else as_pandas(data)
     rows = rows.set_axis(rows.columns.map(str), axis=1)
     for attribute in (*attributes, *drop):
-        if attribute not in rows.columns:
-            raise unknown_name("column", attribute, list(rows.columns))
+        check_choice("column", attribute, list(rows.columns))
     for column in drop:
         if column in (*attributes, source_of_label(label, list(rows.columns))):
             raise InputError(

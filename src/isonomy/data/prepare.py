@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats, Rows
 from isonomy._registry import Registry
-from isonomy._validate import match_values, unknown_name
+from isonomy._validate import check_choice, match_values
 from isonomy.data.dataset import Dataset
 from isonomy.data.frames import features_of, make_transformer, one_hot
 from isonomy.data.prepared import Part, Prepared
@@ -100,8 +100,7 @@ class Encoded:
 
     def at(self, split: Split, attribute: str) -> Prepared:
         """Cut and scale for one split and one protected attribute under test."""
-        if attribute not in self.dataset.attributes:
-            raise unknown_name("protected attribute", attribute, list(self.dataset.attributes))
+        check_choice("protected attribute", attribute, list(self.dataset.attributes))
         if attribute not in self.coded:
             raise InputError(
                 f"{attribute!r} must be a 0 / 1 column of the prepared frame to be tested; "

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from isonomy._arrays import Rows
 from isonomy._brief import brief
 from isonomy._registry import Registry
+from isonomy._validate import check_least
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
 
@@ -94,8 +95,7 @@ def make_splits(
     >>> first.test.tolist(), len(first.train)
     ([2, 8, 4], 7)
     """
-    if repeats < 1:
-        raise InputError(f"repeats must be at least 1; got {repeats}.")
+    check_least("repeats", repeats, 1)
     return [
         make_split(dataset, repeat, seed, splitter=splitter, rows=rows) for repeat in range(repeats)
     ]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import make_rng
+from isonomy._validate import check_least, make_rng
 from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
@@ -158,8 +158,7 @@ def make_biased(
     >>> data.base_rates()["favorable"].round(2).tolist()
     [0.5, 0.3]
     """
-    if n < 2:
-        raise InputError(f"n must be at least 2; got {n}.")
+    check_least("n", n, 2)
     truth = BiasedTruth(**law) if truth is None else truth
     rng = make_rng(random_state)
     privileged = rng.random(n) < truth.privileged_share

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from isonomy._arrays import Floats
 from isonomy._registry import Registry
+from isonomy._validate import check_least
 from isonomy.errors import InputError, NotApplicable
 from isonomy.generators.columns import Columns
 
@@ -70,8 +71,7 @@ class BaseGenerator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         if not hasattr(self, "columns_"):
             raise InputError(f"{self.name} must be fitted before it draws rows: call fit first.")
-        if n < 0:
-            raise InputError(f"The number of rows to draw must not be negative; got {n}.")
+        check_least("The number of rows to draw", n, 0)
         wanted = self.columns_.condition(condition)
         rng = np.random.default_rng(rng)
         points = self.draw(n, rng, wanted) if n else np.empty((0, len(self.columns_)))

@@ -39,7 +39,6 @@ class BootstrapNoise(BaseGenerator):
     5
     """
 
-    name: ClassVar[str] = "bootstrap_noise"
     label: ClassVar[str] = "bootstrap + noise"
 
     noise: float = 0.1

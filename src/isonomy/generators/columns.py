@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._arrays import Floats
-from isonomy._validate import match_values, unknown_name
+from isonomy._validate import check_choice, match_values
 from isonomy.errors import InputError
 
 FEW = 10
@@ -82,8 +82,7 @@ class Columns:
         if not frame.columns.is_unique:
             raise InputError("The names of the columns must differ; some stand twice.")
         for name in discrete or ():
-            if name not in frame.columns:
-                raise unknown_name("column", str(name), list(frame.columns))
+            check_choice("column", name, list(frame.columns))
         declared = set(discrete or ())
         self.columns = tuple(_learn(frame[name], name in declared) for name in frame.columns)
 
@@ -95,11 +94,9 @@ class Columns:
 
     def points(self, frame: pd.DataFrame) -> Floats:
         """Return rows as points; NaN where a value was not seen."""
-        missing = [c.name for c in self if c.name not in frame.columns]
-        if missing:
-            raise unknown_name("column", str(missing[0]), list(frame.columns))
         out = np.empty((len(frame), len(self)))
         for j, column in enumerate(self):
+            check_choice("column", column.name, list(frame.columns))
             series = frame[column.name]
             if column.discrete:
                 at = column.values.get_indexer(pd.Index(series.astype(object)))
@@ -133,8 +130,7 @@ class Columns:
         names = [c.name for c in self]
         result = {}
         for name, value in (wanted or {}).items():
-            if name not in names:
-                raise unknown_name("column", str(name), names)
+            check_choice("column", name, names)
             column = self.columns[names.index(name)]
             if not column.discrete:
                 raise InputError(

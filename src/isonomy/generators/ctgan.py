@@ -61,7 +61,6 @@ class Ctgan(NeuralGenerator):
     ``torch`` to fit, and nothing to draw.
     """
 
-    name: ClassVar[str] = "ctgan"
     label: ClassVar[str] = "CTGAN"
 
     records: ClassVar[bool] = True

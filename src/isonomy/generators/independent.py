@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from isonomy._arrays import Floats
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.generators.base import GENERATORS, BaseGenerator, Condition
 
 
@@ -35,15 +35,13 @@ class Independent(BaseGenerator):
     (['F', 'F', 'F'], True)
     """
 
-    name: ClassVar[str] = "independent"
     label: ClassVar[str] = "RND"
 
     by: str = "uniform"
 
     def learn(self, points: Floats) -> None:
         """Store the rows."""
-        if self.by not in ("uniform", "marginals"):
-            raise unknown_name("way to draw", str(self.by), ("uniform", "marginals"))
+        check_choice("way to draw", self.by, ("uniform", "marginals"))
         self.points_ = points
 
     def draw(self, n: int, rng: np.random.Generator, condition: Condition) -> Floats:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_least
 from isonomy.errors import InputError
 from isonomy.generators.base import BaseGenerator, Condition
 from isonomy.generators.modes import Encoding
@@ -39,8 +40,7 @@ class NeuralGenerator(BaseGenerator):
     def learn(self, points: Floats) -> None:
         """Find the modes and train the networks."""
         for name in COUNTS:
-            if not getattr(self, name, 1) >= 1:
-                raise InputError(f"{name} must be at least 1; got {getattr(self, name)}.")
+            check_least(name, getattr(self, name, 1), 1)
         torch = torch_library(self.label)
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(2**31))

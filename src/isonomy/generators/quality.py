@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
-from isonomy._validate import resolve_favorable, unknown_name
+from isonomy._validate import check_choice, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.generators.columns import Columns
 
@@ -283,8 +283,7 @@ def f1_loss(
     >>> f1_loss(frame, frame, frame, label="y")
     0.0
     """
-    if label not in real.columns:
-        raise unknown_name("column", str(label), list(real.columns))
+    check_choice("column", label, list(real.columns))
     columns = Columns(real, [*(discrete or ()), label])
     named = resolve_favorable(list(pd.unique(real[label])), favorable)
     scores = []

@@ -63,7 +63,6 @@ class Tvae(NeuralGenerator):
     to fit, and nothing to draw.
     """
 
-    name: ClassVar[str] = "tvae"
     label: ClassVar[str] = "TVAE"
 
     records: ClassVar[bool] = False

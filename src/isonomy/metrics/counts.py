@@ -237,16 +237,7 @@ class Counts(CellTensor):
         """Build the tensor from cells that are already counted (see ``isonomy.metrics.tally``)."""
         named = resolve_favorable(cells.classes, favorable)
         chosen = _resolve_privileged(privileged, cells.attributes, cells.groups, shard)
-        return cls(
-            n=cells.n,
-            attributes=cells.attributes,
-            groups=cells.groups,
-            classes=cells.classes,
-            favorable=named,
-            privileged=chosen,
-            w=cells.w,
-            w2=cells.w2,
-        )
+        return cls(**vars(cells), favorable=named, privileged=chosen)
 
     # ------------------------------------------------------------------ what it holds
 

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from isonomy._arrays import Floats
-from isonomy.errors import InputError
+from isonomy._validate import check_choice
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.individual import benefits, generalized_entropy
-from isonomy.metrics.metric import GapParts, add_metric
+from isonomy.metrics.metric import Combine, GapParts, add_metric
 from isonomy.metrics.rates import RATES, divide
 
 Comparison = Literal["privileged", "max_min", "each"]
@@ -34,6 +34,7 @@ def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Compar
     Rows whose attribute is not known are no group to compare, unless fewer than two others are.
     """
     chosen = default_comparison(counts) if compare is None else compare
+    check_choice("comparison of groups", chosen, COMPARISONS)
     if chosen == "max_min":
         known = counts.known
         if known.all() or known.sum() < 2:
@@ -42,10 +43,8 @@ def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Compar
         return counts.map_cells(lambda cells: cells[..., known, :, :], groups=groups), "max_min"
     if chosen == "privileged":
         return counts.by_privilege(), "privileged"
-    if chosen == "each":
-        counts.by_privilege()  # raises where nothing is declared
-        return counts, "each"
-    raise InputError(f"compare must be one of {', '.join(COMPARISONS)}; got {chosen!r}.")
+    counts.by_privilege()  # raises where nothing is declared
+    return counts, "each"
 
 
 def _sides(name: str, counts: Counts, compare: Comparison) -> tuple[Floats, Floats]:
@@ -81,22 +80,6 @@ def _extremes(rate: Floats) -> tuple[Floats, Floats]:
 # ---------------------------------------------------------------------- how gaps combine
 
 
-def _only(gaps: Sequence[Floats]) -> Floats:
-    return gaps[0]
-
-
-def _mean(gaps: Sequence[Floats]) -> Floats:
-    return np.asarray(np.mean(gaps, axis=0))
-
-
-def _mean_absolute(gaps: Sequence[Floats]) -> Floats:
-    return np.asarray(np.mean(np.abs(gaps), axis=0))
-
-
-def _largest(gaps: Sequence[Floats]) -> Floats:
-    return np.asarray(np.max(np.abs(gaps), axis=0))
-
-
 def _log(gaps: Sequence[Floats]) -> Floats:
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(gaps[0]))
@@ -108,13 +91,13 @@ def _farthest(gaps: Sequence[Floats]) -> Floats:
     return np.asarray(np.min(turned, axis=0))
 
 
-_COMBINED: dict[Any, Any] = {
-    _only: "only",
-    _mean: "mean",
-    _mean_absolute: "mean_absolute",
-    _largest: "largest",
-    _log: "log",
-    _farthest: "farthest",
+_COMBINE: dict[Combine, Callable[[Sequence[Floats]], Floats]] = {
+    "only": lambda gaps: gaps[0],
+    "mean": lambda gaps: np.asarray(np.mean(gaps, axis=0)),
+    "mean_absolute": lambda gaps: np.asarray(np.mean(np.abs(gaps), axis=0)),
+    "largest": lambda gaps: np.asarray(np.max(np.abs(gaps), axis=0)),
+    "log": _log,
+    "farthest": _farthest,
 }
 
 
@@ -124,10 +107,10 @@ def _gap(
     compare: str | None,
     rates: Sequence[str],
     how: Callable[[str, Counts, Comparison], Floats],
-    combine: Callable[[Sequence[Floats]], Floats],
+    combine: Combine,
 ) -> Floats:
     groups, chosen = compared(counts, compare)
-    return combine([how(name, groups, chosen) for name in rates])
+    return _COMBINE[combine]([how(name, groups, chosen) for name in rates])
 
 
 def _why(counts: Counts, *, compare: str | None, rates: Sequence[str], ratio: bool) -> str | None:
@@ -172,7 +155,7 @@ def _add(
     rates: Sequence[str],
     *,
     how: Callable[[str, Counts, Comparison], Floats] = _difference,
-    combine: Callable[[Sequence[Floats]], Floats] = _only,
+    combine: Combine = "only",
     **described: Any,
 ) -> None:
     ratio = how is _ratio
@@ -186,7 +169,7 @@ def _add(
         parameters={"compare": None},
         why_undefined=partial(_why, rates=rates, ratio=ratio),
         denominators=partial(_fewest_rows, rates=rates),
-        parts=GapParts(tuple(rates), ratio, _COMBINED[combine]),
+        parts=GapParts(tuple(rates), ratio, combine),
         **{"bounds": (-1.0, 1.0), "signed": True, **usual, **described},
     )
 
@@ -217,7 +200,7 @@ _add(
 )  # fmt: skip
 _add(
     "log_disparate_impact", "ln DI", "ln of disparate impact",
-    ["selection_rate"], how=_ratio, combine=_log, goal="zero", bounds=(-np.inf, np.inf),
+    ["selection_rate"], how=_ratio, combine="log", goal="zero", bounds=(-np.inf, np.inf),
     sign="Negative: the unprivileged group is selected less often; symmetric, so 0.5 and 2 weigh the same.",
     avoid="Do not use it where a group is never selected: it is infinite.",
     reference="Biswas, Rajan 2020, Do the Machine Learning Models on a Crowd Sourced Platform Exhibit Bias?",
@@ -231,7 +214,7 @@ _add(
 _add(
     "average_odds_difference", "AOD",
     "½ [(FPR(unprivileged) - FPR(privileged)) + (TPR(unprivileged) - TPR(privileged))]",
-    ["false_positive_rate", "true_positive_rate"], combine=_mean,
+    ["false_positive_rate", "true_positive_rate"], combine="mean",
     sign=LESS,
     avoid="Do not read 0 as equalized odds: a gap in TPR and an opposite gap in FPR cancel. "
     "`average_absolute_odds_difference` does not.",
@@ -241,7 +224,7 @@ _add(
 _add(
     "average_absolute_odds_difference", "AAOD",
     "½ [|FPR(unprivileged) - FPR(privileged)| + |TPR(unprivileged) - TPR(privileged)|]",
-    ["false_positive_rate", "true_positive_rate"], combine=_mean_absolute,
+    ["false_positive_rate", "true_positive_rate"], combine="mean_absolute",
     bounds=(0.0, 1.0), signed=False,
     sign="0 when both rates agree; it does not say who is worse off.",
     avoid=LABELS + " The studies of Hort 2021 and Chen 2022 call this one AOD.",
@@ -251,7 +234,7 @@ _add(
 _add(
     "equalized_odds_difference", "EqOdds",
     "max(|FPR(unprivileged) - FPR(privileged)|, |TPR(unprivileged) - TPR(privileged)|)",
-    ["false_positive_rate", "true_positive_rate"], combine=_largest,
+    ["false_positive_rate", "true_positive_rate"], combine="largest",
     bounds=(0.0, 1.0), signed=False,
     sign="0 when both rates agree; it does not say who is worse off.",
     avoid=LABELS, reference=HARDT,
@@ -259,7 +242,7 @@ _add(
 _add(
     "equalized_odds_ratio", "EqOdds ratio",
     "the smaller of the FPR ratio and the TPR ratio, each turned so that it is at most 1",
-    ["false_positive_rate", "true_positive_rate"], how=_ratio, combine=_farthest,
+    ["false_positive_rate", "true_positive_rate"], how=_ratio, combine="farthest",
     bounds=(0.0, 1.0), signed=False,
     sign="1 when both rates agree; it does not say who is worse off.",
     avoid="Do not use it where false positives are rare: the FPR ratio decides it alone.",

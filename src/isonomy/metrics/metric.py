@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from isonomy._arrays import Floats
 from isonomy._names import base_name, format_name, parse_name
 from isonomy._registry import Registry
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError, NotApplicable, UndefinedMetricWarning
 
 Kind = Literal["performance", "group", "individual"]
 Needs = Literal["counts", "scores", "neighbours", "pairs"]
 Goal = Literal["max", "min", "zero", "one"]
+Combine = Literal["only", "mean", "mean_absolute", "largest", "log", "farthest"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class GapParts:
 
     rates: tuple[str, ...]
     ratio: bool
-    combine: Literal["only", "mean", "mean_absolute", "largest", "log", "farthest"]
+    combine: Combine
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +108,9 @@ class Metric:
     def variant(self, **parameters: Any) -> Self:
         """Return the same metric with other parameters, named ``name(parameter=value)``."""
         for key in parameters:
-            if key not in self.parameters:
-                if not self.parameters:
-                    raise InputError(f"{self.name} takes no parameters; got {key!r}.")
-                raise unknown_name(f"parameter of {self.name}", key, list(self.parameters))
+            if not self.parameters:
+                raise InputError(f"{self.name} takes no parameters; got {key!r}.")
+            check_choice(f"parameter of {self.name}", key, list(self.parameters))
         return replace(
             self,
             name=format_name(base_name(self.name), parameters),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomy._groups import cross, is_unknown_group, read_attributes
 from isonomy._tables import column_names, take
-from isonomy._validate import MISSING, listed, match_values, unknown_name
+from isonomy._validate import MISSING, check_choice, listed, match_values, unknown_name
 from isonomy.errors import InputError, IsonomyWarning
 
 
@@ -156,10 +156,7 @@ class GroupEncoder:
         rows = [label if len(self.names) > 1 else (label,) for label in self.labels]
         chosen = set(range(len(rows)))
         for attribute, values in privileged.items():
-            if attribute not in self.names:
-                raise unknown_name(
-                    "protected attribute", str(attribute), [str(n) for n in self.names]
-                )
+            check_choice("protected attribute", attribute, self.names)
             j = self.names.index(attribute)
             known = list(dict.fromkeys(row[j] for row in rows))
             wanted = match_values(values, known, what=f"value of {attribute}")

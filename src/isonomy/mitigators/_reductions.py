@@ -201,7 +201,7 @@ class Reduction(InProcessor):
         """Make one of fairlearn's reductions, with the parameters that are named alike here."""
         options |= {name: getattr(self, name) for name in parameters}
         fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
-        quick = self.protocol != "as_published"
+        quick = not self.published
         constraint = make_constraint(
             self.constraint, self.bound, self.ratio, who=self.name, quick=quick
         )

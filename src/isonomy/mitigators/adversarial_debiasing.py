@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice
+from isonomy._validate import check_choice, check_least
 from isonomy.errors import InputError, IsonomyWarning
 from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -116,7 +116,6 @@ class AdversarialDebiasing(InProcessor):
     True
     """
 
-    name = "adversarial_debiasing"
     label = "AD"
     advice = "For a network on thousands of rows; vary the seed, results scatter."
     reference = "Zhang, Lemoine and Mitchell, AIES 2018"
@@ -143,27 +142,22 @@ class AdversarialDebiasing(InProcessor):
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Train classifier and adversary together."""
-        published = self.protocol == "as_published"
         check_choice("target", self.target, TARGETS)
         for name in ("n_epochs", "batch_size", "n_hidden"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1; got {getattr(self, name)}.")
+            check_least(name, getattr(self, name), 1)
         for name in ("learning_rate", "adversary_learning_rate"):
             rate = getattr(self, name)
             if rate is not None and not rate > 0:
                 raise InputError(f"{name} must be above 0; got {rate}.")
-        if not self.adversary_loss_weight >= 0:
-            raise InputError(
-                f"adversary_loss_weight must not be negative; got {self.adversary_loss_weight}."
-            )
-        scale = (not published) if self.scale is None else self.scale
+        check_least("adversary_loss_weight", self.adversary_loss_weight, 0)
+        scale = not self.published if self.scale is None else self.scale
         self._features, matrix = Features.learn(X, who=self.name, scale=scale)
         n = len(matrix)
-        batch = self.batch_size if published else min(self.batch_size, n)
+        batch = self.batch_size if self.published else min(self.batch_size, n)
         bits = np.random.SFC64(check_random_state(self.random_state).randint(2**31))
         rng = np.random.Generator(bits)
         duel = Duel(self, matrix.shape[1], batch, rng)
-        if not published:
+        if not self.published:
             # an adversary that must first learn how large the groups are drives all scores one way
             share = float(np.average(s, weights=w))
             duel.adversary[4] = np.log(share / (1 - share))
@@ -178,7 +172,7 @@ class AdversarialDebiasing(InProcessor):
                 for first in range(0, n - batch + 1, batch):
                     duel.step(rows, truth, group, weight, order[first : first + batch], bits)
         self.network_, self.adversary_, self.n_steps_ = duel.network, duel.adversary, duel.steps
-        if not published and self.n_steps_ < FEWEST_STEPS:
+        if not self.published and self.n_steps_ < FEWEST_STEPS:
             warnings.warn(
                 f"{self.name} should take {FEWEST_STEPS} steps or more for the adversary to learn; "
                 f"it took {self.n_steps_}: raise n_epochs or lower batch_size.",
@@ -232,7 +226,7 @@ class Duel:
         first, second = _glorot(rng, width, hidden), _glorot(rng, hidden, 1)
         flat = np.concatenate([first, np.zeros(hidden), second, np.zeros(1)])
         self.network = Network(width, hidden, flat.astype(np.float32))
-        self.joint = rule.protocol != "as_published"
+        self.joint = not rule.published
         # A random adversary is wrong at first, and the classifier would learn to fight its errors.
         weights = np.zeros(3) if self.joint else _glorot(rng, 3, 1)
         self.adversary: Floats = np.concatenate([[1.0], weights, [0.0]])

@@ -184,6 +184,11 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         own = cls.corrected_version if protocol == "corrected" else None
         return own or cls.version
 
+    @property
+    def published(self) -> bool:
+        """Whether it does what the published study's code did."""
+        return self.protocol == "as_published"
+
     # What users call.
 
     def fit(

@@ -87,7 +87,6 @@ class CalibratedEqualizedOdds(PostProcessor):
     [0.0, 0.571]
     """
 
-    name = "calibrated_equalized_odds"
     label = "CEO"
     advice = "Keeps calibration and equalises one cost, by making good scores worse."
     reference = "Pleiss et al., NeurIPS 2017"
@@ -109,7 +108,7 @@ class CalibratedEqualizedOdds(PostProcessor):
         check_choice("cost of calibrated_equalized_odds", self.cost, ("auto", *COSTS))
         if self.cost != "auto":
             self._equalize(self.cost, scores, y, s, w)
-        elif self.protocol == "as_published":
+        elif self.published:
             self._equalize("weighted", scores, y, s, w)
         else:
             self._equalize_best(scores, labels, y, s, w)
@@ -166,7 +165,7 @@ class CalibratedEqualizedOdds(PostProcessor):
         self.reached_ = bool(gap == 0 or gap <= room)
         self.chosen_cost_, self.base_rate_, self.cost_ = cost_name, base, cost
         self.mix_rate_ = np.zeros(2)
-        if self.protocol == "as_published":
+        if self.published:
             with np.errstate(divide="ignore", invalid="ignore"):
                 self.mix_rate_[better] = np.divide(gap, room)
         elif not self.reached_:
@@ -180,7 +179,7 @@ class CalibratedEqualizedOdds(PostProcessor):
 
     def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
         """Replace a random share of the scores by the base rate and cut at one half."""
-        if self.protocol == "as_published":
+        if self.published:
             source = np.random.RandomState(SEED)
             draw = np.empty(len(s))
             for group in (0, 1):

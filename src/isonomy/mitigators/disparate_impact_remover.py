@@ -67,7 +67,6 @@ class DisparateImpactRemover(PreProcessor):
     [2.0, 3.0, 2.0, 3.0]
     """
 
-    name = "disparate_impact_remover"
     label = "DIR"
     advice = "Numeric features that give the group away; keeps ranks within groups."
     reference = "Feldman et al., KDD 2015"

@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, column_names
-from isonomy._validate import check_choice, listed
+from isonomy._validate import check_choice, check_least, listed
 from isonomy.counterfactual.extremes import (
     PAPER_K,
     Extremes,
@@ -218,7 +218,6 @@ class EcdFair(WrappedModel):
     (True, True)
     """
 
-    name = "ecd_fair"
     label = "ECD-Fair"
     advice = "When the worst case counts more than the average; many fits."
     reference = "Monjezi et al., ICSE 2025"
@@ -240,21 +239,20 @@ class EcdFair(WrappedModel):
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         self._check()
-        published = self.protocol == "as_published"
         base = with_scores(plain(self.base_learner()))
         if self.space is not None:
             tuned, space = Tuned(base, "", base, None), Space(self.space)
         else:
             tuned = family_of(base)
             assert tuned.family is not None
-            space = tuned.family.published if published else tuned.family.corrected
+            space = tuned.family.published if self.published else tuned.family.corrected
         rng = generator(self.random_state)
         sides = _sides(self, X, s, self._positions(X))
         objective = _Objective(self, tuned, X, y, s, w, sides, seed=int(rng.integers(2**31 - 1)))
-        start = space.default if published and self.space is None else None
+        start = space.default if self.published and self.space is None else None
         objective.refer(start)
-        budget = (UNLIMITED if published else 40) if self.budget is None else self.budget
-        seconds = HOUR if published and self.seconds is None and self.budget is None else None
+        budget = (UNLIMITED if self.published else 40) if self.budget is None else self.budget
+        seconds = HOUR if self.published and self.seconds is None and self.budget is None else None
         options: dict[str, Any] = {}
         if self.strategy in ("mutation", "guided"):
             options["protocol"] = self.protocol
@@ -286,10 +284,8 @@ class EcdFair(WrappedModel):
         check_choice("compare", self.compare, ("difference", "larger"))
         if not 0 < self.validation < 1:
             raise InputError(f"validation must lie between 0 and 1; got {self.validation}.")
-        if self.slack < 0:
-            raise InputError(f"slack must be 0 or more; got {self.slack}.")
-        if not self.horizon >= 1:
-            raise InputError(f"horizon must be at least 1 query; got {self.horizon}.")
+        check_least("slack", self.slack, 0)
+        check_least("horizon", self.horizon, 1)
 
 
 @dataclass(eq=False)
@@ -387,7 +383,7 @@ class _Objective:
                 self.trials.append(_Trial(config, known["accuracy"], value))
                 return self.trials[-1]
         # as published a learner may draw from a stream, so that no two fits are alike
-        afresh = self.rule.protocol == "as_published"
+        afresh = self.rule.published
         settings = "" if config is None or afresh else repr(self.tuned.settings(config))
         if settings in self._seen:
             same, self._behaviour = self._seen[settings]

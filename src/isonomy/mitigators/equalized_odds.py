@@ -89,7 +89,6 @@ class EqualizedOdds(PostProcessor):
     ([1.0, 0.5], 0.5)
     """
 
-    name = "equalized_odds"
     label = "EO"
     advice = "Equal error rates from labels alone, any number of groups; random."
     reference = "Hardt, Price and Srebro, NeurIPS 2016"
@@ -110,17 +109,16 @@ class EqualizedOdds(PostProcessor):
         """Return the unfitted base learner."""
         # the studies took the labels of the calibrated model, though scores are not used
         base = super().base_learner()
-        return with_scores(base) if self.protocol == "as_published" else base
+        return with_scores(base) if self.published else base
 
     def fit_scores(
         self, scores: Floats, labels: Vector, y: Vector, s: Vector, w: Weights = None
     ) -> None:
         """Learn the probabilities of keeping and of turning a label."""
-        published = self.protocol == "as_published"
-        objective = self.objective or ("balanced" if published else "accuracy")
+        objective = self.objective or ("balanced" if self.published else "accuracy")
         check_choice("objective of equalized_odds", objective, OBJECTIVES)
         names = getattr(self, "groups_", range(int(s.max()) + 1))
-        if published and len(names) != 2:
+        if self.published and len(names) != 2:
             raise NotApplicable(
                 f"equalized_odds as published takes two groups and there are {len(names)}; "
                 f'use protocol="corrected".'
@@ -129,7 +127,7 @@ class EqualizedOdds(PostProcessor):
         check_cells(total, names, who=self.name)
         fpr, tpr = (label_sums(y, s, labels, w, len(names)) / total).T
         share = total[:, 1].sum() / total.sum() if objective == "accuracy" else 0.5
-        if published and (w is not None or (np.abs(tpr - fpr) <= DUST).any()):
+        if self.published and (w is not None or (np.abs(tpr - fpr) <= DUST).any()):
             # weights meet a slip of the reference; labels that say nothing have many optima
             self.keep_, self.turn_ = _as_published(labels, y, s, fpr, tpr, total)
         else:
@@ -140,7 +138,7 @@ class EqualizedOdds(PostProcessor):
 
     def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
         """Flip labels at random."""
-        if self.protocol != "as_published":
+        if not self.published:
             draw = uniform(self.random_state, len(s))
             return (draw < self.adjust_scores(scores, labels, s)).astype(np.intp)
         adjusted = labels.copy()

@@ -94,7 +94,6 @@ class ExponentiatedGradient(Reduction):
     True
     """
 
-    name = "exponentiated_gradient"
     label = "EG"
     advice = "A guarantee for a learner of your choice, at the price of a lottery."
     reference = "Agarwal et al., ICML 2018"
@@ -136,7 +135,7 @@ class ExponentiatedGradient(Reduction):
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
         """Return the probability of the favourable label, exact or from random predictions."""
         p = self.mixture(X)
-        draws = self.draws or (100 if self.protocol == "as_published" else None)
+        draws = self.draws or (100 if self.published else None)
         if draws is None:
             return p
         source, hits = check_random_state(self.random_state), np.zeros(len(p))
@@ -147,7 +146,7 @@ class ExponentiatedGradient(Reduction):
     def predict_labels(self, X: Any, s: Vector | None = None) -> Vector:
         """Draw a model for each row."""
         p = self.mixture(X)
-        if self.protocol == "as_published":
+        if self.published:
             draw = check_random_state(self.random_state).random_sample(len(p))
             return np.asarray(p >= draw, dtype=np.intp)
         return np.asarray(uniform(self.random_state, len(p)) < p, dtype=np.intp)

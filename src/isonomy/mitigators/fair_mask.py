@@ -135,7 +135,6 @@ class FairMask(WrappedModel):
     True
     """
 
-    name = "fair_mask"
     label = "FairMask"
     advice = "Needs no protected attribute to predict; rows alike but for it agree."
     reference = "Peng et al., IEEE TSE 2023"
@@ -179,7 +178,7 @@ class FairMask(WrappedModel):
         self.estimator_ = fit_model(self.base_learner(), X, self.decode(y), w)
 
     def _check_values(self, column: int, values: Floats) -> None:
-        most = 2 if self.protocol == "as_published" else MOST_VALUES
+        most = 2 if self.published else MOST_VALUES
         if not 2 <= len(values) <= most:
             raise NotApplicable(
                 f"{self.name} needs protected columns of 2 to {most} values; column {column} has "
@@ -191,7 +190,7 @@ class FairMask(WrappedModel):
     ) -> tuple[Floats, Vector]:
         if not self.oversample:
             return others, codes
-        if self.protocol == "as_published":
+        if self.published:
             return smote(others, codes, rng)
         low, span = unit_scale(others)
         rows, target = smote((others - low) / span, codes, rng)

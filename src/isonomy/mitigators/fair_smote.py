@@ -131,7 +131,6 @@ class FairSmote(PreProcessor):
     [25, 25, 25, 25]
     """
 
-    name = "fair_smote"
     label = "Fair-SMOTE"
     advice = "When small subgroups are the cause; shifts the base rate to one half."
     reference = "Chakraborty et al., ESEC/FSE 2021"
@@ -171,8 +170,7 @@ class FairSmote(PreProcessor):
             self.n_removed_ = int(len(keep) - keep.sum())
             matrix, origin, y, s = matrix[keep], origin[keep], y[keep], s[keep]
             w = None if w is None else w[keep]
-            published = self.protocol == "as_published"
-            if published if self.keep_flip is None else self.keep_flip:
+            if self.published if self.keep_flip is None else self.keep_flip:
                 # The released loop flips a view of the table, so that the flip stays.
                 matrix[:, protected] = 1 - matrix[:, protected]
         if len(np.unique(y)) < 2:
@@ -189,7 +187,6 @@ class FairSmote(PreProcessor):
         self, X: Any, matrix: Floats, y: Vector, s: Vector, protected: tuple[int, ...]
     ) -> tuple[Floats, Rows]:
         """Return the rows followed by the synthetic ones, and the parent of each."""
-        published = self.protocol == "as_published"
         self.kinds_ = column_kinds(matrix, self._declared(X, protected))
         classes, groups = int(y.max()) + 1, int(s.max()) + 1
         cell = s * classes + y
@@ -197,15 +194,15 @@ class FairSmote(PreProcessor):
         self._refuse_small(counts.reshape(groups, classes))
         most = int(counts.max())
         rng = generator(self.random_state)
-        crossover = not published if self.crossover_numeric is None else self.crossover_numeric
+        crossover = not self.published if self.crossover_numeric is None else self.crossover_numeric
         made, parents = [matrix], [np.arange(len(y))]
         low, span = unit_scale(matrix)
-        space = matrix if published else (matrix - low) / span
+        space = matrix if self.published else (matrix - low) / span
         for c in np.flatnonzero(counts < most):
             rows = np.flatnonzero(cell == c)
             drawn = rng.integers(0, len(rows), most - len(rows))
             asked, back = np.unique(drawn, return_inverse=True)
-            if published:
+            if self.published:
                 near = nearest_rows(space[rows], asked, 3)[back, 1:]
             else:
                 near = nearest_rows(space[rows], asked, 2, skip_self=True)[back]
@@ -218,7 +215,7 @@ class FairSmote(PreProcessor):
                     rng,
                     crossover=self.crossover if crossover else None,
                     mutation=self.mutation,
-                    in_domain=not published,
+                    in_domain=not self.published,
                 )
             )
             parents.append(rows[drawn])
@@ -227,8 +224,7 @@ class FairSmote(PreProcessor):
     def _declared(self, X: Any, protected: tuple[int, ...]) -> list[tuple[int, ...]] | None:
         """Return the categorical columns as blocks of positions, None to infer them."""
         if self.categorical is None:
-            published = self.protocol == "as_published"
-            return [(j,) for j in protected] if published else None
+            return [(j,) for j in protected] if self.published else None
         several = isinstance(self.categorical, list | tuple | set | np.ndarray)
         wanted = self.categorical if several else [self.categorical]
         return [find_columns(X, item, ()) for item in wanted]
@@ -256,7 +252,7 @@ class FairSmote(PreProcessor):
         usual = model.predict(matrix)
         keep = np.ones(len(y), dtype=bool)
         swapped = matrix.copy()
-        if self.protocol == "as_published":
+        if self.published:
             others = [1 - matrix[:, columns]]
         else:
             groups = getattr(self, "groups_", None)

@@ -77,7 +77,6 @@ class FairHome(BaseMitigator):
     True
     """
 
-    name = "fairhome"
     stage = "ensemble"
     label = "FairHOME"
     advice = "No retraining; two rows that differ in the group only fare alike."

@@ -94,7 +94,6 @@ class FairnessConstrainedThresholds(PostProcessor):
     ([1, 1, 0, 0, 1, 1, 0, 0], 1.0)
     """
 
-    name = "fairness_constrained_thresholds"
     label = "Thresholds"
     advice = "The strongest post-processor: best accuracy at the disparity you allow."
     reference = "Hardt, Price and Srebro, NeurIPS 2016"

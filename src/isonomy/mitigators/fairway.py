@@ -109,7 +109,6 @@ class Fairway(WrappedModel):
     (True, 10)
     """
 
-    name = "fairway"
     label = "Fairway"
     advice = "When labels of the groups follow different rules; keeps accuracy high."
     reference = "Chakraborty et al., ESEC/FSE 2020"
@@ -183,7 +182,7 @@ class Fairway(WrappedModel):
         if self.space is not None:
             return Space(self.space)
         family, space = fairway_space(base, protocol=self.protocol)
-        if self.protocol == "as_published" and family != "lr":
+        if self.published and family != "lr":
             raise NotApplicable(
                 f"{self.name} as published tunes logistic regression only; got "
                 f"{type(base).__name__}: use protocol='corrected'."
@@ -194,7 +193,7 @@ class Fairway(WrappedModel):
         self, base: BaseEstimator, space: Space, X: Any, y: Vector, s: Vector, w: Weights
     ) -> Search:
         seed, cells = 100, None
-        if self.protocol != "as_published":
+        if not self.published:
             seed, cells = int(generator(self.random_state).integers(2**31 - 1)), strata(y, s, 2)
         inner, outer = train_test_split(
             np.arange(len(y)), test_size=0.3, random_state=seed, stratify=cells

@@ -72,7 +72,6 @@ class GridSearch(Reduction):
     True
     """
 
-    name = "grid_search"
     label = "GS"
     advice = "Like exponentiated_gradient, but one model and no lottery."
     reference = "Agarwal et al., ICML 2018"

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
-from isonomy.errors import InputError
+from isonomy._validate import check_least
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
@@ -93,7 +93,6 @@ class LearningFairRepresentations(PreProcessor):
     (5, 3)
     """
 
-    name = "learning_fair_representations"
     label = "LFR"
     advice = "Strong but blunt: lower Az until the result is not one class only."
     reference = "Zemel et al., ICML 2013"
@@ -112,20 +111,18 @@ class LearningFairRepresentations(PreProcessor):
 
     def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Learn prototypes and return the rows as mixtures of them."""
-        if self.k < 2:
-            raise InputError(f"k must be at least 2 prototypes; got {self.k}.")
+        check_least("k, the number of prototypes,", self.k, 2)
         matrix = as_matrix(X, who=self.name)
-        published = self.protocol == "as_published"
         d = matrix.shape[1]
-        self._low, self._span = (np.zeros(d), np.ones(d)) if published else unit_scale(matrix)
+        self._low, self._span = (np.zeros(d), np.ones(d)) if self.published else unit_scale(matrix)
         scaled = (matrix - self._low) / self._span
         terms = (self.k, self.Ax, self.Ay, self.Az)
         # At the kink of the parity term L-BFGS-B stops at 0.56 on Adult; rounded off, at 0.43.
-        weight, smooth = (None, 0.0) if published else (w, 1e-3)
+        weight, smooth = (None, 0.0) if self.published else (w, 1e-3)
         loss = objective(scaled, y, s, *terms, weight, smooth)
-        start = self._start(scaled, published)
+        start = self._start(scaled)
         # The budget of 5,000 went to forward differences: one gradient cost len(start) + 1.
-        budget = 5000 / (len(start) + 1) if published else np.inf
+        budget = 5000 / (len(start) + 1) if self.published else np.inf
         self.evaluations_ = 0
 
         def counted(parameters: Floats) -> tuple[float, Floats]:
@@ -144,7 +141,7 @@ class LearningFairRepresentations(PreProcessor):
                 method="L-BFGS-B",
                 bounds=[(0.0, 1.0)] * self.k + [(None, None)] * (self.k * d),
                 callback=stop,
-                options={"maxiter": 5000 if published else self.max_iter, "maxfun": 100_000},
+                options={"maxiter": 5000 if self.published else self.max_iter, "maxfun": 100_000},
             )
         self.scores_ = result.x[: self.k]
         self._scaled_prototypes = result.x[self.k :].reshape(self.k, d)
@@ -158,10 +155,10 @@ class LearningFairRepresentations(PreProcessor):
         scaled = (matrix - self._low) / self._span
         return like(X, memberships(scaled, self._scaled_prototypes) @ self.prototypes_)
 
-    def _start(self, scaled: Floats, published: bool) -> Floats:
+    def _start(self, scaled: Floats) -> Floats:
         rng = check_random_state(self.random_state)
         d = scaled.shape[1]
-        if published:
+        if self.published:
             return np.asarray(rng.uniform(size=self.k + self.k * d))
         rows = rng.choice(len(scaled), self.k, replace=len(scaled) < self.k)
         # Equal rows would stay equal for ever: a little noise tells them apart.

@@ -114,7 +114,6 @@ class Maat(BaseMitigator):
     [0.48, 0.48]
     """
 
-    name = "maat"
     stage = "ensemble"
     label = "MAAT"
     advice = "A middle way between the data and even rates, set by one weight."
@@ -132,7 +131,7 @@ class Maat(BaseMitigator):
         if self.weight is not None and not 0 <= self.weight <= 1:
             raise InputError(f"weight must lie between 0 and 1; got {self.weight}.")
         model = with_scores(self.base_learner())
-        if self.protocol == "as_published":
+        if self.published:
             model = make_pipeline(MinMaxScaler(), model)
         rng = generator(self.random_state)
         self.estimators_ = [fit_model(model, X, self.decode(y), w)]
@@ -176,15 +175,15 @@ class Maat(BaseMitigator):
                 f"{int(counts.reshape(-1, 2)[lone[0]].sum())} rows): merge small groups."
             )
         removed = wae_removed(weight)
-        published = self.protocol == "as_published"
-        if published and len(names) == 2 and len(self._encoder.names) == 1 and removed[1, 0] > 0:
+        two = len(names) == 2 and len(self._encoder.names) == 1
+        if self.published and two and removed[1, 0] > 0:
             raise NotApplicable(
                 f"{self.name} as published takes the privileged group to be better off; "
                 f"{names[1]!r} is not: use protocol='corrected'."
             )
         left = counts * (1 - (removed / weight).ravel())
         # A count that is whole but for rounding error must not lose a row to the cut.
-        sizes = np.floor(left + 1e-9) if published else np.rint(left)
+        sizes = np.floor(left + 1e-9) if self.published else np.rint(left)
         kept = [
             rng.permutation(np.flatnonzero(cell == c))[: int(sizes[c])]
             for c in range(size)

@@ -127,7 +127,6 @@ class MetaFairClassifier(InProcessor):
     True
     """
 
-    name = "meta_fair_classifier"
     label = "MFC"
     advice = "For a ratio of rates as target, when the features are near normal."
     reference = "Celis, Huang, Keswani and Vishnoi, FAT* 2019"
@@ -148,18 +147,17 @@ class MetaFairClassifier(InProcessor):
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the normal distribution, then a rule for each pair of bounds."""
-        published = self.protocol == "as_published"
-        self.constraint_ = self.constraint or ("fdr" if published else "sr")
+        self.constraint_ = self.constraint or ("fdr" if self.published else "sr")
         check_choice("constraint", self.constraint_, CONSTRAINTS)
-        if published and self.constraint_ not in PUBLISHED:
+        if self.published and self.constraint_ not in PUBLISHED:
             raise NotApplicable(
                 f"as_published knows the constraints fdr and sr only; got {self.constraint_!r}: "
                 f"use the protocol 'corrected'."
             )
         if not 0 < self.tau <= 1:
             raise InputError(f"tau must be above 0 and at most 1; got {self.tau}.")
-        self._features, matrix = Features.learn(X, who=self.name, scale=not published)
-        self.gaussian_ = Gaussian.learn(matrix, y, s, w, drop=published)
+        self._features, matrix = Features.learn(X, who=self.name, scale=not self.published)
+        self.gaussian_ = Gaussian.learn(matrix, y, s, w, drop=self.published)
         cells = np.bincount(2 * y + s, w, 4)
         self._shares = cells / cells.sum()
         fractional = self.constraint_ in FRACTIONAL
@@ -171,24 +169,22 @@ class MetaFairClassifier(InProcessor):
             )
         base, terms = self._terms(matrix)
         rng = check_random_state(self.random_state)
-        if published:
+        if self.published:
             low = np.arange(0.0, np.ceil(self.tau / 0.01), 10) * 0.01
             high = np.minimum(1.0, (low + 0.01) / self.tau)
-        else:
-            low = np.append(np.arange(STEP, self.tau, STEP), self.tau)
-            high = low / self.tau
-        if published:
             points = self.gaussian_.draw(rng, len(low) * 20)
             start, slopes = self._terms(points)
             shape = (len(low), 20)
             rules = descend(start.reshape(shape), slopes.reshape(*shape, 4), low, high, fractional)
         else:
+            low = np.append(np.arange(STEP, self.tau, STEP), self.tau)
+            high = low / self.tau
             some = np.arange(len(y)) if len(y) <= MOST else rng.permutation(len(y))[:MOST]
             weight = np.ones(len(some)) if w is None else w[some]
             rules = minimise(base[some], terms[some], weight / weight.sum(), low, high, fractional)
         chosen, ratio = self._best(base, terms, rules, 2 * y + s, w)
         if chosen is None:
-            if not published:
+            if not self.published:
                 warnings.warn(
                     f"{self.name} found no rule with a ratio of the groups' {self.constraint_} of "
                     f"at least {self.tau} that is as accurate as one label for all; the "
@@ -208,7 +204,7 @@ class MetaFairClassifier(InProcessor):
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
         """Return the rule's value on the scale of a probability, within 0 and 1."""
         t = self._rule(X)
-        score = (t + 1.0) / 2.0 if self.protocol == "as_published" else t + 0.5
+        score = (t + 1.0) / 2.0 if self.published else t + 0.5
         # Densities that overflow leave no value, and the published rule then says no.
         return np.clip(np.nan_to_num(score, nan=0.0), 0.0, 1.0)
 
@@ -218,7 +214,7 @@ class MetaFairClassifier(InProcessor):
 
     def _terms(self, matrix: Floats) -> tuple[Floats, Floats]:
         """Return the unconstrained rule, and per group the rate's numerator and denominator."""
-        p = self.gaussian_.posterior(matrix, plain=self.protocol == "as_published")
+        p = self.gaussian_.posterior(matrix, plain=self.published)
         # What the rate divides by is known where it does not depend on the rule.
         share = 1.0 if self.constraint_ in FRACTIONAL else self._counted(self._shares)
         terms = np.hstack([self._counted(p.T).T / share, p[:, :2] + p[:, 2:]])
@@ -248,9 +244,8 @@ class MetaFairClassifier(InProcessor):
         most = rate.max(axis=0)
         # A group without a single one counts as a ratio of 0, here as in the reference.
         ratio = np.divide(rate.min(axis=0), most, out=np.zeros_like(most), where=most > 0)
-        published = self.protocol == "as_published"
         enough = ratio >= self.tau - 0.2
-        if not published:
+        if not self.published:
             # To raise a low rate of errors, a rule may err where it need not: of no use to anyone.
             of_label = total[2:].sum()
             enough = (ratio >= self.tau) & (right >= max(of_label, total.sum() - of_label))

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice
-from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
+from isonomy._validate import check_choice, check_least
+from isonomy.errors import NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, uniform
 from isonomy.mitigators._refits import Refits
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -106,7 +106,6 @@ class Minimax(InProcessor):
     True
     """
 
-    name = "minimax"
     label = "MiniMax"
     advice = "When no group should be harmed for equality's sake: mind the worst off."
     reference = "Diana et al., AIES 2021"
@@ -133,11 +132,9 @@ class Minimax(InProcessor):
                 f"minimax needs gamma for the error {self.error}: the lowest possible rate of it "
                 f"alone is reached by one label for all."
             )
-        published = self.protocol == "as_published"
-        usual = 2000 if published else 200
+        usual = 2000 if self.published else 200
         rounds = usual if self.rounds is None else self.rounds
-        if rounds < 1:
-            raise InputError(f"rounds must be at least 1; got {rounds}.")
+        check_least("rounds", rounds, 1)
         learner, X = self._prepare(X, y)
         own = np.ones(len(y)) if w is None else w / w.mean()
         names = getattr(self, "groups_", range(int(s.max()) + 1))
@@ -152,7 +149,7 @@ class Minimax(InProcessor):
             if t > 4 and before is not None and np.abs(weight - before).max() < self.threshold:
                 break
             before = weight
-            if published:
+            if self.published:
                 model = fit_model(learner, X, y, weight)
                 labels = model.predict(X)
             else:

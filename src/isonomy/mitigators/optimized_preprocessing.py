@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
 from isonomy._tables import column_names, get_column, numeric_columns, set_columns
-from isonomy._validate import listed
+from isonomy._validate import check_choice, listed
 from isonomy.errors import InputError, NotApplicable
 from isonomy.mitigators._distortion import ADULT, COMPAS, GERMAN, Costs, Distortion
 from isonomy.mitigators._inputs import find_columns
@@ -101,7 +101,6 @@ class OptimizedPreprocessing(PreProcessor):
     (True, True)
     """
 
-    name = "optimized_preprocessing"
     label = "OP"
     advice = "A few coarse columns whose changes you can price; rewrites labels too."
     reference = "Calmon et al., NeurIPS 2017"
@@ -129,12 +128,11 @@ class OptimizedPreprocessing(PreProcessor):
         self.coarse_columns_ = self._coarse(X)
         words = set(range(X.shape[1])) - set(numeric_columns(X))
         self._categories = [*self.coarse_columns_, *sorted(words - set(self.coarse_columns_))]
-        published = self.protocol == "as_published"
         codes = self._learn_levels(X)
         sizes = [len(levels) for levels in self.levels_]
         cell = np.ravel_multi_index((*codes, y), (*sizes, 2))
         groups, cells = int(s.max()) + 1, 2 * int(np.prod(sizes))
-        counts = np.bincount(s * cells + cell, None if published else w, groups * cells)
+        counts = np.bincount(s * cells + cell, None if self.published else w, groups * cells)
         self.mapping_, self.objective_ = optimal_mapping(
             counts.reshape(groups, cells),
             self._distortion(),
@@ -144,7 +142,7 @@ class OptimizedPreprocessing(PreProcessor):
         )
         rng = check_random_state(self.random_state)
         row = s * cells + cell
-        draw = rng.random_sample(len(y)) if published else _deal(row, rng)
+        draw = rng.random_sample(len(y)) if self.published else _deal(row, rng)
         new = _draw(self.mapping_.reshape(groups * cells, cells), row, draw)
         *features, label = np.unravel_index(new, (*sizes, 2))
         return self._write(X, features), label, s, w
@@ -215,8 +213,7 @@ class OptimizedPreprocessing(PreProcessor):
             new = {n: v[None, :] for n, v in zip(names, values, strict=True)}
             return np.asarray(self.distortion(old, new), dtype=np.float64)
         spec = self.distortion or Distortion()
-        if spec.combine not in ("sum", "max"):
-            raise InputError(f"combine must be 'sum' or 'max'; got {spec.combine!r}.")
+        check_choice("way to combine", spec.combine, ("sum", "max"))
         tables = [np.asarray(spec.label), *map(partial(_table, spec), self._names, self.levels_)]
         codes = [where[-1], *where[:-1]]
         costs = [t[np.ix_(c, c)] for t, c in zip(tables, codes, strict=True)]

@@ -7,8 +7,7 @@ from scipy import optimize, sparse
 from scipy.special import expit
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice
-from isonomy.errors import InputError
+from isonomy._validate import check_choice, check_least
 from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
@@ -108,7 +107,6 @@ class PrejudiceRemover(InProcessor):
     True
     """
 
-    name = "prejudice_remover"
     label = "PR"
     advice = "For equal rates from a linear model, with one number to turn."
     reference = "Kamishima, Akaho, Asoh and Sakuma, ECML PKDD 2012"
@@ -127,19 +125,17 @@ class PrejudiceRemover(InProcessor):
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the coefficients of all groups together."""
-        published = self.protocol == "as_published"
-        kind = self.gradient or ("reference" if published else "exact")
+        kind = self.gradient or ("reference" if self.published else "exact")
         check_choice("gradient", kind, GRADIENTS)
-        if not self.eta >= 0:
-            raise InputError(f"eta must not be negative; got {self.eta}.")
-        most = self.max_iter or (100 if published else 1000)
-        scale = (not published) if self.scale is None else self.scale
+        check_least("eta", self.eta, 0)
+        most = self.max_iter or (100 if self.published else 1000)
+        scale = not self.published if self.scale is None else self.scale
         self._features, matrix = Features.learn(
             X, who=self.name, dropped=self._positions(X), scale=scale
         )
         problem = Objective(matrix, y, s, w, eta=self.eta, kind=kind)
         start = problem.start()
-        if published:
+        if self.published:
             # The search that the published numbers come from; its line search fails on a
             # gradient that is not one, and where it fails is the published model.
             flat, _, _, _, flag, path = optimize.fmin_cg(

@@ -101,7 +101,6 @@ class RejectOption(PostProcessor):
     [1, 1, 0, 0, 1, 1, 0, 0]
     """
 
-    name = "reject_option"
     label = "ROC"
     advice = "Reaches a chosen limit on one disparity by two thresholds; repeatable."
     reference = "Kamiran, Karim and Zhang, ICDM 2012"
@@ -170,7 +169,7 @@ class RejectOption(PostProcessor):
         least, largest = self.bounds
         feasible = (disparity >= least) & (disparity <= largest)
         self.feasible_ = bool(feasible.any())
-        if self.protocol == "as_published":
+        if self.published:
             aim = np.where(feasible, right, -np.inf) if self.feasible_ else -disparity
             row, column = divmod(int(np.argmax(aim)), int(m.shape[1]))
             return row, column

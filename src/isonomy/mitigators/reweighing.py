@@ -53,7 +53,6 @@ class Reweighing(PreProcessor):
     [0.75, 0.75, 1.5, 1.5, 0.75, 0.75]
     """
 
-    name = "reweighing"
     label = "RW"
     advice = "The first thing to try: any learner with weights, little to lose."
     reference = "Kamiran and Calders, KAIS 2012"

@@ -146,7 +146,7 @@ class PostProcessor(BaseMitigator):
 
     def scores_from(self) -> str:
         """Return where the scores come from: ``fit_on``, or the default of the protocol."""
-        where = self.fit_on or ("train" if self.protocol == "as_published" else "out_of_fold")
+        where = self.fit_on or ("train" if self.published else "out_of_fold")
         check_choice("fit_on", where, self.FIT_ON)
         return where
 

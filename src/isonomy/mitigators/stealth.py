@@ -175,7 +175,6 @@ class Stealth(WrappedModel):
     [10, 11]
     """
 
-    name = "stealth"
     label = "STEALTH"
     advice = "A coarse, smooth copy of any model; asks few questions, loses detail."
     reference = "Alvarez and Menzies, IEEE Software 2023"
@@ -200,8 +199,7 @@ class Stealth(WrappedModel):
                 f"{self.name} needs rows of every class to fit on and at least 4 to cluster; of "
                 f"{len(y)} rows {len(fitted_on)} are for the first: give it more rows."
             )
-        published = self.protocol == "as_published"
-        self._scaler: Any = MinMaxScaler().fit(matrix[fitted_on]) if published else None
+        self._scaler: Any = MinMaxScaler().fit(matrix[fitted_on]) if self.published else None
         known = _safe_indexing(X, fitted_on)
         self.model_ = _fit_or_constant(
             self.base_learner(),
@@ -209,14 +207,16 @@ class Stealth(WrappedModel):
             self.decode(y[fitted_on]),
             None if w is None else w[fitted_on],
         )
-        leaves = bicluster(matrix[asked], rng, global_poles=published, truncate=published)
+        slips = {"global_poles": self.published, "truncate": self.published}
+        leaves = bicluster(matrix[asked], rng, **slips)
         self.leaves_ = [asked[leaf] for leaf in leaves]
         self.probes_ = np.array([leaf[int(rng.integers(len(leaf)))] for leaf in self.leaves_])
-        probes = matrix[self.probes_] if published else _safe_indexing(X, self.probes_)
+        probes = matrix[self.probes_] if self.published else _safe_indexing(X, self.probes_)
         answers = self.model_.predict(probes)
         surrogate = self.surrogate
         if surrogate is None:
-            surrogate = RandomForestClassifier(random_state=0) if published else self.base_learner()
+            forest = RandomForestClassifier(random_state=0)
+            surrogate = forest if self.published else self.base_learner()
         self.estimator_ = _fit_or_constant(self._calm(surrogate, answers), probes, answers)
 
     def _calm(self, surrogate: BaseEstimator, answers: Vector) -> BaseEstimator:

@@ -38,7 +38,6 @@ class Suppression(PreProcessor):
     1
     """
 
-    name = "suppression"
     label = "Suppression"
     advice = "To show that dropping the column does not remove the disparity."
     reference = "Dwork et al., ITCS 2012"

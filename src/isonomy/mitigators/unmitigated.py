@@ -26,7 +26,6 @@ class Unmitigated(PreProcessor):
     [0, 1]
     """
 
-    name = "unmitigated"
     label = "Default"
     advice = "The starting point of every comparison; changes nothing."
     reference = "none"

@@ -9,7 +9,7 @@ import pkgutil
 from importlib import resources
 from pathlib import Path
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.papers.paper import PAPERS, Paper, paper_of, read_published, table_name
 from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, Recipe
@@ -68,6 +68,5 @@ def load_study(name: str | Path) -> Study:
         return Study.from_toml(Path(name))
     files = _studies()
     study = PAPERS.resolve(str(name)) if str(name) in PAPERS else str(name)
-    if study not in files:
-        raise unknown_name("study", str(name), sorted(files))
+    check_choice("study", study, sorted(files))
     return Study.from_toml(files[study].read_text(encoding="utf-8"))

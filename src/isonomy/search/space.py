@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 
 Config = dict[str, Any]
@@ -32,8 +32,8 @@ class Choice:
     def __post_init__(self) -> None:
         if not len(self.values):
             raise InputError("A choice must have at least one value; got none.")
-        if self.start is not None and self.start not in self.values:
-            raise unknown_name("value of this choice", str(self.start), list(self.values))
+        if self.start is not None:
+            check_choice("value of this choice", self.start, self.values)
 
     @property
     def default(self) -> Any:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._registry import Registry
-from isonomy._validate import check_choice, make_rng
+from isonomy._validate import check_choice, check_least, make_rng
 from isonomy.errors import InputError
 from isonomy.search.space import Config, Generator, Parameter, Real, Space
 
@@ -126,12 +126,11 @@ def minimize(
     >>> result.best.config, result.best.value, len(result.history)
     ({'x': 0, 'mode': 'down'}, 0, 22)
     """
-    if budget < 1:
-        raise InputError(f"budget must be at least 1; got {budget}.")
+    check_least("budget", budget, 1)
     if not space:
         raise InputError("space must have at least one parameter; got none.")
-    if seconds is not None and not seconds >= 0:
-        raise InputError(f"seconds must be 0 or more; got {seconds}.")
+    if seconds is not None:
+        check_least("seconds", seconds, 0)
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
     rng = make_rng(random_state)

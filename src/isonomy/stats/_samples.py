@@ -7,18 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._validate import listed, unknown_name
+from isonomy._validate import check_choice, listed
 from isonomy.errors import InputError
 
 Words = NDArray[np.str_]
 Alternative = Literal["two-sided", "less", "greater"]
 NanPolicy = Literal["propagate", "omit", "raise"]
-
-
-def check_option(kind: str, value: str, options: Sequence[str]) -> None:
-    """Raise, with a did-you-mean, unless a word is a known option."""
-    if value not in options:
-        raise unknown_name(kind, value, options)
 
 
 def check_share(name: str, value: float) -> None:
@@ -30,7 +24,7 @@ def check_share(name: str, value: float) -> None:
 
 def floats(values: ArrayLike, *, nan: NanPolicy = "propagate", name: str = "Samples") -> Floats:
     """Return values as floats; raise where they are not numbers, or hold NaN and must not."""
-    check_option("treatment of NaN", nan, ("propagate", "omit", "raise"))
+    check_choice("treatment of NaN", nan, ("propagate", "omit", "raise"))
     try:
         out = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri
 
 from isonomy._arrays import Floats
-from isonomy.stats._samples import NanPolicy, Words, check_option, check_share, two_samples
+from isonomy._validate import check_choice
+from isonomy.stats._samples import NanPolicy, Words, check_share, two_samples
 from isonomy.stats.ranks import rank
 
 EFFECT_SCALES: dict[str, tuple[float, float, float]] = {
@@ -61,7 +62,7 @@ def cohens_d(
     ----------
     Cohen 1988, Statistical Power Analysis for the Behavioral Sciences.
     """
-    check_option("variance", variance, ("average", "pooled"))
+    check_choice("variance", variance, ("average", "pooled"))
     (mean, spread, n), (other, second, m) = (
         _moments(side, nan) for side in two_samples(a, b, nan=nan)
     )
@@ -235,7 +236,7 @@ def effect_class(effect: ArrayLike, *, scale: Literal["cohen", "cliff", "a12"] =
     Cohen 1988; Romano, Kromrey, Coraggio and Skowronek 2006, Appropriate Statistics for Ordinal
     Level Data; Vargha and Delaney 2000.
     """
-    check_option("scale of effects", scale, tuple(EFFECT_SCALES))
+    check_choice("scale of effects", scale, tuple(EFFECT_SCALES))
     size = np.asarray(effect, dtype=np.float64)
     # 1 - 0.44 is a hair above 0.56 or below: 15 digits are what a share can mean
     if scale == "a12":

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
-from isonomy.stats._samples import check_option, check_share, named_samples
+from isonomy.stats._samples import check_share, named_samples
 from isonomy.stats.effects import cliffs_delta, cohens_d
 from isonomy.stats.ranking import Ranking, between, divide, kruskal, make_ranking
 
@@ -67,7 +68,7 @@ def scott_knott_esd(
     Validation Techniques for Defect Prediction Models (and 2019, The Impact of Automated Parameter
     Optimization); Scott and Knott 1974.
     """
-    check_option("version of Scott-Knott ESD", version, _VERSIONS)
+    check_choice("version of Scott-Knott ESD", version, _VERSIONS)
     check_share("alpha", alpha)
     names, samples, undefined = named_samples(values, labels)
     ranked = version == "nonparametric"

@@ -12,8 +12,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._validate import make_rng
-from isonomy.stats._samples import check_option, check_share, named_samples
+from isonomy._validate import check_choice, make_rng
+from isonomy.stats._samples import check_share, named_samples
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.results import Result
 
@@ -238,7 +238,7 @@ def scott_knott(
     Variance; Mittas and Angelis 2013, Ranking and Clustering Software Cost Estimation Models;
     Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 16.2.
     """
-    check_option("protocol", protocol, ("as_published", "corrected"))
+    check_choice("protocol", protocol, ("as_published", "corrected"))
     check_share("alpha", alpha)
     names, samples, undefined = named_samples(values, labels)
     rng = make_rng(random_state)

@@ -7,6 +7,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 
 _METHODS: dict[str, Any] = {"mean": "average", "order": "ordinal"}
@@ -32,8 +33,7 @@ def rank(
     >>> rank([0.3, 0.1, 0.3], ties="order", descending=True).tolist()
     [1.0, 3.0, 2.0]
     """
-    if ties not in _METHODS:
-        raise InputError(f"ties must be 'mean' or 'order'; got {ties!r}.")
+    check_choice("treatment of ties", ties, list(_METHODS))
     x = np.asarray(values, dtype=np.float64)
     ranks = scipy.stats.rankdata(
         -x if descending else x, method=_METHODS[ties], axis=-1, nan_policy="omit"

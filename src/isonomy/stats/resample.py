@@ -11,12 +11,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
-from isonomy._validate import make_rng
+from isonomy._validate import check_choice, check_least, make_rng
 from isonomy.errors import InputError
 from isonomy.stats._samples import (
     NanPolicy,
     Words,
-    check_option,
     check_share,
     floats,
     portions,
@@ -157,12 +156,11 @@ def _intervals(
     nan: NanPolicy,
 ) -> Interval:
     """Return the intervals of all cells."""
-    check_option("bootstrap method", method, ("percentile", "basic", "bca", "studentized"))
+    check_choice("bootstrap method", method, ("percentile", "basic", "bca", "studentized"))
     check_share("confidence", confidence)
-    if resamples < 100:
-        raise InputError(f"resamples must be 100 or more; got {resamples}.")
+    check_least("resamples", resamples, 100)
     if isinstance(statistic, str):
-        check_option("statistic", statistic, tuple(_NAMED))
+        check_choice("statistic", statistic, tuple(_NAMED))
     call: Statistic = _NAMED[statistic] if isinstance(statistic, str) else statistic
     if method == "studentized" and statistic != "mean":
         raise InputError(

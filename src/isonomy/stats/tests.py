@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.stats._samples import (
     Alternative,
     NanPolicy,
     Words,
     broadcast,
-    check_option,
     check_share,
     floats,
     portions,
@@ -110,8 +110,8 @@ def mann_whitney(
     Mann and Whitney 1947, On a Test of Whether one of Two Random Variables is Stochastically
     Larger than the Other.
     """
-    check_option("alternative", alternative, _ALTERNATIVES)
-    check_option("method", method, _METHODS)
+    check_choice("alternative", alternative, _ALTERNATIVES)
+    check_choice("method", method, _METHODS)
     first, second = two_samples(a, b, nan=nan)
     lead = first.shape[:-1]
     samples = [side.reshape(-1, side.shape[-1]) for side in (first, second)]
@@ -233,9 +233,9 @@ def wilcoxon(
     Wilcoxon 1945, Individual Comparisons by Ranking Methods; Pratt 1959, Remarks on Zeros and
     Ties in the Wilcoxon Signed Rank Procedures.
     """
-    check_option("treatment of zeros", zeros, tuple(_ZEROS))
-    check_option("alternative", alternative, _ALTERNATIVES)
-    check_option("method", method, _METHODS)
+    check_choice("treatment of zeros", zeros, tuple(_ZEROS))
+    check_choice("alternative", alternative, _ALTERNATIVES)
+    check_choice("method", method, _METHODS)
     d = floats(a, nan=nan)
     if b is not None:
         other = floats(b, nan=nan)

@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
-from isonomy.stats._samples import check_labels, check_option, check_share, floats
+from isonomy.stats._samples import check_labels, check_share, floats
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.multiple import benjamini_hochberg, holm
 from isonomy.stats.results import Result
@@ -48,10 +48,9 @@ class WinTieLoss(Result):
         parts["undefined"] = self.undefined
         if reference is None:
             counted = {name: part.sum(axis=1) for name, part in parts.items()}
-        elif reference in self.labels:
-            counted = {name: part[:, self.labels.index(reference)] for name, part in parts.items()}
         else:
-            raise unknown_name("treatment", reference, self.labels)
+            check_choice("treatment", reference, self.labels)
+            counted = {name: part[:, self.labels.index(reference)] for name, part in parts.items()}
         table = pd.DataFrame({"treatment": list(self.labels)} | counted)
         table = table[[reference is None or label != reference for label in self.labels]]
         score = table["win"] - table["loss"]
@@ -99,8 +98,8 @@ def win_tie_loss(
     Kocaguneli, Menzies, Bener and Keung 2012, Exploiting the Essential Assumptions of
     Analogy-Based Effort Estimation.
     """
-    check_option("test", str(test), ("mann_whitney", "wilcoxon", "None"))
-    check_option("adjustment", str(adjust), ("holm", "benjamini_hochberg", "None"))
+    check_choice("test", str(test), ("mann_whitney", "wilcoxon", "None"))
+    check_choice("adjustment", str(adjust), ("holm", "benjamini_hochberg", "None"))
     check_share("alpha", alpha)
     x = floats(values, name="Values")
     axes = 2 if test is None else 3

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._validate import listed
+from isonomy._validate import check_choice, listed
 from isonomy.errors import InputError
 from isonomy.metrics.joint import JointCounts
 
@@ -94,8 +94,7 @@ class Record:
     host: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        if self.status not in STATUSES:
-            raise InputError(f"status must be one of {listed(STATUSES)}; got {self.status!r}.")
+        check_choice("status", self.status, STATUSES)
         if self.status != "ok" and not self.reason:
             raise InputError(f"A run that is {self.status} must say why; its reason is empty.")
 
@@ -185,11 +184,8 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.astype(
         {**dict.fromkeys(_WORDS, "category"), "repeat": "Int64", "value": "float64"}
     )
-    unknown = set(frame["status"].cat.categories) - set(STATUSES)
-    if unknown:
-        raise InputError(
-            f"status must be one of {listed(STATUSES)}; got {listed(sorted(unknown))}."
-        )
+    for status in frame["status"].cat.categories:
+        check_choice("status", status, STATUSES)
     return frame
 
 

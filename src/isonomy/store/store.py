@@ -15,7 +15,7 @@ import duckdb
 import pandas as pd
 
 from isonomy._files import replacing, sql_name, sql_text
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.metrics import Metric
 from isonomy.search.cache import JsonLinesCache
@@ -144,8 +144,7 @@ class Store:
         wanted = STATUSES if status is None else (status,) if isinstance(status, str) else status
         statuses = list(wanted)
         for word in statuses:
-            if word not in STATUSES:
-                raise unknown_name("status", word, list(STATUSES))
+            check_choice("status", word, STATUSES)
         keys = self.views.query("select key from live where list_contains(?, status)", [statuses])
         return set(keys.fetchnumpy()["key"].tolist())
 
@@ -201,8 +200,7 @@ class Store:
         """
         known = self.metrics
         for name in metrics or ():
-            if name not in known:
-                raise unknown_name("metric of the store", name, known)
+            check_choice("metric of the store", name, known)
         return self.views.frame(_condition(where), metrics)
 
     def records(self, where: str | None = None) -> Iterator[Record]:
@@ -242,8 +240,7 @@ class Store:
         kind = target.suffix.lower().lstrip(".")
         if kind not in ("parquet", "csv"):
             raise InputError(f"A store is written to .parquet or .csv; got {str(file)!r}.")
-        if view not in _VIEWS:
-            raise unknown_name("view", view, _VIEWS)
+        check_choice("view", view, _VIEWS)
         options = "format parquet, compression zstd" if kind == "parquet" else "format csv, header"
         by = ORDER if view != "results" else ", ".join(map(sql_name, (*RUN, "metric")))
         columns = "*" if hosts or view == "results" else "* exclude (host)"

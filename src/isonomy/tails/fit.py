@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.tails.solve import covariance, estimate
 from isonomy.tails.tail_fit import TailFit, as_value
@@ -31,8 +31,7 @@ def finite(values: ArrayLike, *, what: str = "values", fewest: int = 1) -> Float
 def _fit(family: str, x: Floats, method: str, offset: Floats, **settings: Any) -> TailFit:
     """Fit every sample that is a tail; ``offset`` is what the values were taken from."""
     known = ("auto", "ml", "moments", "zhang_stephens")[: 4 if family == "gpd" else 3]
-    if method not in known:
-        raise unknown_name("estimator of a tail", method, known)
+    check_choice("estimator of a tail", method, known)
     batch, size = x.shape[:-1], x.shape[-1]
     sample = x.reshape(-1, size)
     rows = sample.shape[0]
@@ -204,8 +203,7 @@ def peaks_over_threshold(
     Davison and Smith 1990, Models for Exceedances over High Thresholds. Monjezi et al. 2025,
     Fairness Testing through Extreme Value Theory.
     """
-    if protocol not in ("corrected", "as_published"):
-        raise unknown_name("protocol", protocol, ("corrected", "as_published"))
+    check_choice("protocol", protocol, ("corrected", "as_published"))
     x = finite(values)
     n = x.shape[-1]
     if threshold is not None:

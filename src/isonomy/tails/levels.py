@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from isonomy._arrays import Floats, Rows
-from isonomy._validate import make_rng, unknown_name
+from isonomy._validate import check_choice, make_rng
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails.laws import gpd_quantile, growth
@@ -114,10 +114,8 @@ class Limits:
         resamples: int = 999,
         random_state: int | None = 0,
     ) -> None:
-        if what not in QUANTITIES:
-            raise unknown_name("quantity of a tail", what, QUANTITIES)
-        if method not in METHODS:
-            raise unknown_name("interval method", method, METHODS)
+        check_choice("quantity of a tail", what, QUANTITIES)
+        check_choice("interval method", method, METHODS)
         if what == "return_level" and (horizon is None or horizon <= 0):
             raise InputError(
                 f"A return level needs horizon=, a positive number of queries; got {horizon!r}."

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from isonomy._arrays import Floats
-from isonomy._validate import make_rng, unknown_name
+from isonomy._validate import check_choice, make_rng
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
 from isonomy.tails.diagnose import anderson_darling_p, refitted
@@ -384,8 +384,7 @@ def choose_threshold(
     Goodness-of-Fit Tests. del Castillo and Padilla 2016, Modelling Extreme Values by the Residual
     Coefficient of Variation.
     """
-    if rule not in ("forward_stop", "cv"):
-        raise unknown_name("rule for a threshold", rule, ("forward_stop", "cv"))
+    check_choice("rule for a threshold", rule, ("forward_stop", "cv"))
     x = finite(values).ravel()
     if ks is None:
         most = min(max(50, int(2 * np.sqrt(x.size))), max(x.size // 4, min(FEWEST, x.size - 1)))

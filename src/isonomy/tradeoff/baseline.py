@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
-from isonomy._validate import make_rng
+from isonomy._validate import check_choice, check_least, make_rng
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import Counts, Metric, get_metric
 from isonomy.metrics.gaps import default_comparison
@@ -363,10 +363,8 @@ def baselines(
     >>> [fair for _, fair in made]
     ['statistical_parity_difference', 'equal_opportunity_difference']
     """
-    if method not in ("sampled", "expected"):
-        raise InputError(f"method must be 'sampled' or 'expected'; got {method!r}.")
-    if repetitions < 1:
-        raise InputError(f"repetitions must be at least 1; got {repetitions}.")
+    check_choice("method of a baseline", method, ("sampled", "expected"))
+    check_least("repetitions", repetitions, 1)
     good = [_check_counted(get_metric(m)) for m in performance]
     fair = [_check_counted(get_metric(m)) for m in fairness]
     for metric in good:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 
 Codes = NDArray[np.int8]
@@ -218,8 +219,7 @@ def _scaled(
     rule: str,
 ) -> Normalised:
     """Return points and baselines rescaled, the points broadcast to one shape."""
-    if rule not in ("paper", "code"):
-        raise InputError(f"rule must be 'paper' or 'code'; got {rule!r}.")
+    check_choice("rule of regions", rule, ("paper", "code"))
     line_y, line_x = _check_line(baseline_performance, baseline_bias)
     y, x = np.asarray(performance, dtype=np.float64), np.asarray(bias, dtype=np.float64)
     try:

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
-from isonomy._validate import MISSING, listed, make_rng
+from isonomy._validate import MISSING, check_least, listed, make_rng
 from isonomy.audit import FEWEST_ROWS
 from isonomy.audit.judge import is_judged
-from isonomy.errors import InputError
 from isonomy.metrics import Counts, bias_of, get_metric
 from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.joint import JointCounts
@@ -216,8 +215,7 @@ def judge_counts(
     random_state : int, Generator or None
         Seed.
     """
-    if resamples < 0:
-        raise InputError(f"resamples must not be negative; got {resamples}.")
+    check_least("resamples", resamples, 0)
     rng = make_rng(random_state)
     joint, strays = _without_strays(joint)
     baseline = Baseline.from_counts(

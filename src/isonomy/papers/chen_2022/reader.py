@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from isonomy._arrays import Floats
-from isonomy._validate import unknown_name
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, numbers, refuse_empty
 from isonomy.papers.chen_2022.cases import BIAS, METHODS, NAMES
@@ -65,8 +65,7 @@ def _lines(file: File, names: dict[str, str]) -> tuple[tuple[str, ...], Floats]:
     """Return the named rows of a file; an unknown name is an error, not a silent loss."""
     rows = [line.split() for line in file.lines()]
     for row in rows:
-        if row[0] not in names:
-            raise unknown_name(f"metric (in {file.path})", row[0], list(names))
+        check_choice(f"metric (in {file.path})", row[0], list(names))
     if len({len(row) for row in rows}) != 1:
         raise InputError(f"{file.path} must hold rows of equal length; they differ.")
     words = (word for row in rows for word in row[1:])
