@@ -76,6 +76,13 @@ def check_least(name: str, value: Any, least: float) -> None:
         raise InputError(f"{name} must be at least {least:g}; got {value}.")
 
 
+def check_share(name: str, value: float) -> None:
+    """Raise unless ``alpha`` or ``confidence`` lies strictly between 0 and 1."""
+    if not 0.0 < value < 1.0:
+        example = "0.05 is 5 per cent" if name == "alpha" else "0.95 is 95 per cent"
+        raise InputError(f"{name} must lie between 0 and 1; got {value!r} ({example}).")
+
+
 def check_types(owner: Any) -> None:
     """Raise unless the parameters of a dataclass are of the plain types that it declares.
 

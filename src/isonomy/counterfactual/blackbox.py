@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._validate import in_one_line, optional
+from isonomy._validate import in_one_line, is_real, optional
 from isonomy.errors import InputError, IsonomyError
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".jl")
@@ -82,25 +82,17 @@ class CommandModel:
 
     def _scores(self, lines: list[str], rows: int, shown: str) -> NDArray[np.float64]:
         lines = [line.strip() for line in lines if line.strip()]
-        if len(lines) == rows + 1 and not _is_number(lines[0]):
+        if len(lines) == rows + 1 and not is_real(lines[0]):
             lines = lines[1:]  # a header
         if len(lines) != rows:
             raise InputError(
                 f"The command {shown} must print one score per row; it got {rows:,} rows and "
                 f"printed {len(lines):,} lines."
             )
-        bad = [line for line in lines if not _is_number(line)]
+        bad = [line for line in lines if not is_real(line)]
         if bad:
             raise InputError(f"The command {shown} must print numbers; it printed {bad[0]!r}.")
         return np.array([float(line) for line in lines])
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def load_function(name: str) -> Callable[[Any], Any]:
@@ -147,19 +139,19 @@ def load_model(path: str | Path, *, trust: bool = False) -> Any:
     if not path.is_file():
         raise InputError(f"A model file must exist to be loaded; there is none at {str(path)!r}.")
     suffix = path.suffix.lower()
-    if suffix == ".skops":
-        return _load_skops(path, trust)
-    if suffix not in PICKLES:
+    if suffix not in (*PICKLES, ".skops"):
         raise InputError(
             f"A model file must end in {', '.join(PICKLES)} or .skops; got {path.name!r}: use "
             f"--command or --callable for anything else."
         )
-    if not trust:
+    if not trust and suffix in PICKLES:
         raise InputError(
             f"{path.name!r} is a pickle, which can run any code when it is opened; pass --trust "
             f"(trust=True) if you made it or trust who did."
         )
     try:
+        if suffix == ".skops":
+            return _load_skops(path, trust)
         if suffix in {".joblib", ".jl"}:
             import joblib
 
@@ -213,15 +205,10 @@ def load_models(
 
 def _load_skops(path: Path, trust: bool) -> Any:
     io_ = optional("skops.io", extra="skops", purpose="Loading a .skops file")
-    try:
-        strange = io_.get_untrusted_types(file=path)
-        if strange and not trust:
-            raise InputError(
-                f"{path.name!r} holds types that skops does not know ({', '.join(strange[:5])}), "
-                f"which can run code; pass --trust (trust=True) if you trust who made it."
-            )
-        return io_.load(path, trusted=strange)
-    except IsonomyError:
-        raise
-    except Exception as error:
-        raise InputError(f"The model in {path.name!r} cannot be loaded: {error}") from error
+    strange = io_.get_untrusted_types(file=path)
+    if strange and not trust:
+        raise InputError(
+            f"{path.name!r} holds types that skops does not know ({', '.join(strange[:5])}), "
+            f"which can run code; pass --trust (trust=True) if you trust who made it."
+        )
+    return io_.load(path, trusted=strange)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._tables import column_names, get_column, row_count, set_columns, take
-from isonomy.counterfactual.flip import column_position
+from isonomy.counterfactual.flip import column_position, pick
 from isonomy.errors import InputError
 
 FEW = 10
@@ -35,11 +35,6 @@ class Coordinate:
     high: float
     shown: NDArray[np.intp]
     quantiles: Floats
-
-    @property
-    def count(self) -> int:
-        """How many values were observed, for a coordinate of kind ``values``."""
-        return self.shown.size
 
 
 class Domain:
@@ -136,7 +131,7 @@ class Domain:
                 lost = np.isnan(points[:, j])  # a value that was not observed stays as it came
                 at = c.shown[np.where(lost, 0, points[:, j]).astype(np.intp)]
                 for p in c.columns:
-                    made = _pick(self.table, p, at)
+                    made = pick(self.table, p, at)
                     fresh[p] = _where(lost, get_column(like, p), made) if lost.any() else made
             else:
                 fresh[c.columns[0]] = points[:, j]
@@ -168,7 +163,7 @@ class Domain:
         """Return other values that a coordinate may take, for a row that holds ``value``."""
         c = self.coordinates[j]
         if c.kind == "values":
-            others = np.arange(c.count, dtype=np.float64)
+            others = np.arange(c.shown.size, dtype=np.float64)
             others = others[others != value]
             return others if others.size <= most else rng.choice(others, most, replace=False)
         near = np.empty(0)
@@ -198,11 +193,6 @@ def _series(X: Any, position: int) -> "pd.Series[Any]":
 def _first_rows(column: "pd.Series[Any]") -> NDArray[np.intp]:
     """Return the first row that shows each distinct value, missing among them."""
     return np.flatnonzero(~column.duplicated())
-
-
-def _pick(X: Any, position: int, rows: NDArray[np.intp]) -> Any:
-    column = get_column(X, position)
-    return column.array.take(rows) if isinstance(column, pd.Series) else column[rows]
 
 
 def _where(mask: NDArray[np.bool_], yes: Any, no: Any) -> Any:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from isonomy._arrays import Floats
 from isonomy._brief import brief
-from isonomy._validate import make_rng
+from isonomy._validate import check_share, make_rng
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails import (
@@ -21,6 +21,7 @@ from isonomy.tails import (
     peaks_over_threshold,
     tail_test,
 )
+from isonomy.tails.levels import check_confidence
 
 PAPER_K = 50
 """How many of the largest values the paper fits."""
@@ -140,8 +141,7 @@ def conditional_value_at_risk(
     ----------
     Rockafellar and Uryasev 2002, Conditional Value-at-Risk for General Loss Distributions.
     """
-    if not 0 < quantile < 1:
-        raise InputError(f"quantile must lie between 0 and 1; got {quantile:g}.")
+    check_share("quantile", quantile)
     x = np.sort(np.asarray(values, dtype=np.float64))[::-1]
     share = (1 - quantile) * x.size
     whole = int(np.floor(share + 1e-9))
@@ -233,7 +233,7 @@ def extremes(
     if k is not None and k != "auto" and (isinstance(k, str) or k < 3):
         raise InputError(f"k must be a number from 3 on, or 'auto'; got {k!r}.")
     mean = float(x.mean())
-    half = _normal(confidence) * float(x.std(ddof=1) if n > 1 else np.nan) / np.sqrt(n)
+    half = check_confidence(confidence) * float(x.std(ddof=1) if n > 1 else np.nan) / np.sqrt(n)
     fit, reason = _fit(x, k, tail_size(n, horizons), random_state)
     paper = None
     if n > PAPER_K and x[0] - x[PAPER_K - 1] > ROUNDING:
@@ -342,10 +342,6 @@ def extremes_difference(
         )  # fmt: skip
         out[m] = Estimate(level - other, float(test.low), float(test.high))
     return out
-
-
-def _normal(confidence: float) -> float:
-    return float(ndtri(0.5 + confidence / 2))
 
 
 def _apart(a: Estimate, b: Estimate) -> Estimate:

@@ -128,10 +128,7 @@ class Attribute:
         target = np.asarray(group, dtype=np.intp)
         fresh: dict[int, Any] = {}
         for position in self.columns:
-            column = get_column(self.shown, position)
-            fresh[position] = (
-                column.array.take(target) if isinstance(column, pd.Series) else column[target]
-            )
+            fresh[position] = pick(self.shown, position, target)
         for position, rules in self.companions.items() if companions else ():
             now = get_column(X, position)
             before = now.to_numpy() if isinstance(now, pd.Series) else np.asarray(now)
@@ -253,6 +250,12 @@ def put(X: Any, attribute: Attribute, codes: Codes, targets: Any) -> Flips:
 
 
 # ---------------------------------------------------------------------- reading what was given
+
+
+def pick(X: Any, position: int, rows: Codes) -> Any:
+    """Return some rows of a column, of the type it has."""
+    column = get_column(X, position)
+    return column.array.take(rows) if isinstance(column, pd.Series) else column[rows]
 
 
 def column_position(X: Any, column: Any) -> int:

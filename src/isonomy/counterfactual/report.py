@@ -206,8 +206,8 @@ class EcdReport:
         """Return the report as plain data; undefined is None."""
         content = {
             "attribute": list(self.attribute.names),
-            "groups": _records(self.frame()),
-            "worst": _records(self.worst),
+            "groups": plain(self.frame()),
+            "worst": plain(self.worst),
             "notes": list(self.notes),
             "settings": dict(self.settings),
             "model_calls": self.calls,
@@ -231,19 +231,3 @@ class EcdReport:
     def _repr_html_(self) -> str:
         shown = self.frame().set_index("group").T
         return str(shown.to_html()) + str(self.worst.to_html())
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as JSON can hold them; what is neither text nor a number is written as text."""
-    rows: list[dict[str, Any]] = plain(frame)
-    return [
-        {
-            name: value if value is None or _is_finite(value) else str(value)
-            for name, value in row.items()
-        }
-        for row in rows
-    ]
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, str | int) or (isinstance(value, float) and np.isfinite(value))

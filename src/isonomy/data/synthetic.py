@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._validate import check_least, make_rng
+from isonomy._validate import check_least, check_share, make_rng
 from isonomy.data.catalog import read_card
 from isonomy.data.dataset import Dataset
 from isonomy.errors import InputError
@@ -57,9 +57,7 @@ class BiasedTruth:
 
     def __post_init__(self) -> None:
         for name in ("privileged_share", "tail_probability"):
-            value = getattr(self, name)
-            if not 0 < value < 1:
-                raise InputError(f"{name} must lie between 0 and 1; got {value:g}.")
+            check_share(name, getattr(self, name))
         if self.tail_shape >= 0 or self.tail_scale <= 0 or self.threshold <= 0:
             raise InputError(
                 f"The tail must have a negative shape, a positive scale and a positive threshold; "

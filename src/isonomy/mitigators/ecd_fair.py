@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, column_names
-from isonomy._validate import check_choice, check_least, listed
+from isonomy._validate import check_choice, check_least, check_share, listed
 from isonomy.counterfactual.extremes import (
     PAPER_K,
     Extremes,
@@ -30,7 +30,7 @@ from isonomy.counterfactual.extremes import (
 )
 from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import score_pairs
-from isonomy.errors import InputError, NotApplicable
+from isonomy.errors import NotApplicable
 from isonomy.mitigators._parfait import Tuned, family_of
 from isonomy.mitigators._protected import generator, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -282,8 +282,7 @@ class EcdFair(WrappedModel):
         check_choice("tail metric", self.metric, TAIL_METRICS)
         check_choice("measure_on", self.measure_on, ("held_out", "all"))
         check_choice("compare", self.compare, ("difference", "larger"))
-        if not 0 < self.validation < 1:
-            raise InputError(f"validation must lie between 0 and 1; got {self.validation}.")
+        check_share("validation", self.validation)
         check_least("slack", self.slack, 0)
         check_least("horizon", self.horizon, 1)
 

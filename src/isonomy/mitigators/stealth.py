@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from isonomy._arrays import Floats, Rows
 from isonomy._tables import as_matrix
+from isonomy._validate import check_share
 from isonomy.errors import InputError
 from isonomy.mitigators._protected import generator
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -187,8 +188,7 @@ class Stealth(WrappedModel):
     probe_share: float = 6 / 11
 
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
-        if not 0 < self.probe_share < 1:
-            raise InputError(f"probe_share must lie between 0 and 1; got {self.probe_share}.")
+        check_share("probe_share", self.probe_share)
         matrix = as_matrix(X, who=self.name)
         rng = generator(self.random_state)
         order = rng.permutation(len(y))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from isonomy.benchmark import headline, sentences
 from isonomy.benchmark.words import metric_words
-from isonomy.report.html import environment
+from isonomy.report.html import render
 from isonomy.report.statistics import statistics_fragment
 from isonomy.report.tradeoff import plane_svg
 
@@ -53,16 +53,14 @@ def benchmark_page(result: "Benchmark", *, title: str | None = None) -> str:
                 "few": len(judged) > 1 and section.repeats < 6,
             }
         )
-    page = environment().get_template("benchmark.html")
-    return str(
-        page.render(
-            title=title or result.data,
-            result=result,
-            sections=sections,
-            performance=metric_words(result.performance),
-            fairness=metric_words(result.fairness),
-            word_class=_WORD_CLASS,
-        )
+    return render(
+        "benchmark.html",
+        title=title or result.data,
+        result=result,
+        sections=sections,
+        performance=metric_words(result.performance),
+        fairness=metric_words(result.fairness),
+        word_class=_WORD_CLASS,
     )
 
 

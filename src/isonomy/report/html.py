@@ -1,5 +1,6 @@
 """Self-contained pages: no script, no network, nothing beside the file."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -30,6 +31,13 @@ def environment() -> Environment:
     templates.filters["percent"] = lambda x: f"{100 * x:.1f} %"
     templates.globals["version"] = __version__
     return templates
+
+
+def render(template: str, *, filters: Mapping[str, Any] | None = None, **content: Any) -> str:
+    """Return a page: a template of ours, filled."""
+    templates = environment()
+    templates.filters |= filters or {}
+    return str(templates.get_template(template).render(**content))
 
 
 def _probability(value: float) -> str:
@@ -80,17 +88,14 @@ def audit_page(result: "Audit", *, title: str) -> str:
     order = ("violated", "insufficient evidence", "undefined", "within")
     every = (*result.metrics, *result.comparisons)
     tally = {v: sum(f.verdict == v for f in every) for v in order}
-    return str(
-        environment()
-        .get_template("audit.html")
-        .render(
-            title=title,
-            audit=result,
-            overall=[f for f in result.metrics if f.attribute is None],
-            sections=sections,
-            verdicts={v: n for v, n in tally.items() if n},
-            width=WIDTH,
-        )
+    return render(
+        "audit.html",
+        title=title,
+        audit=result,
+        overall=[f for f in result.metrics if f.attribute is None],
+        sections=sections,
+        verdicts={v: n for v, n in tally.items() if n},
+        width=WIDTH,
     )
 
 

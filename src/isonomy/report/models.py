@@ -1,11 +1,11 @@
 """The page of an audit of several models: the plane of both goals, ranks, pairs, every metric."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isonomy.audit.traits import CAVEAT, FEWEST_MODELS
-from isonomy.report.html import environment
+from isonomy.report.html import render
 from isonomy.report.svg import Scale, axes, span_of, svg
 from isonomy.report.tradeoff import _Labels, _mark
 
@@ -37,12 +37,8 @@ def models_page(found: "ModelsAudit", *, title: str) -> str:
                 "measured": measured,
             }
         )
-    page = environment().get_template("models.html")
-    return str(
-        page.render(
-            title=title, found=found, sections=sections, caveat=CAVEAT, fewest=FEWEST_MODELS
-        )
-    )
+    words: dict[str, Any] = {"caveat": CAVEAT, "fewest": FEWEST_MODELS}
+    return render("models.html", title=title, found=found, sections=sections, **words)
 
 
 def plane(rows: "list[Standing]", performance: str, fairness: str) -> str:

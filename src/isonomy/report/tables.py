@@ -7,7 +7,7 @@ import pandas as pd
 from isonomy.papers import PaperTable
 from isonomy.papers.table import label_of
 from isonomy.report.figures import figure_svg
-from isonomy.report.html import environment
+from isonomy.report.html import render
 
 
 def tables_page(
@@ -39,8 +39,7 @@ def tables_page(
         ]
         beside = any(cell for print_ in theirs for cell in print_)
         shown.append((table, [label_of(c) for c in text.columns], rows, figure_svg(table), beside))
-    page = environment().get_template("tables.html")
-    return str(page.render(title=title, tables=shown, notes=notes))
+    return render("tables.html", title=title, tables=shown, notes=notes)
 
 
 def _printed(table: PaperTable, text: pd.DataFrame) -> list[list[str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomy._arrays import Floats
-from isonomy.report.html import environment
+from isonomy.report.html import render
 from isonomy.report.svg import HEIGHT, WIDTH, Scale, axes, svg
 
 if TYPE_CHECKING:
@@ -154,9 +154,8 @@ def tail_page(reports: "Sequence[EcdReport]", *, title: str) -> str:
         }
         for r in reports
     ]
-    page = environment()
-    page.filters |= {"cell": cell, "queries": queries}
-    return str(page.get_template("tail.html").render(title=title, sections=sections))
+    filters = {"cell": cell, "queries": queries}
+    return render("tail.html", filters=filters, title=title, sections=sections)
 
 
 def _beside(scale: Scale, word: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isonomy.report.html import environment
+from isonomy.report.html import render
 from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg
 
 if TYPE_CHECKING:
@@ -305,8 +305,7 @@ def tradeoff_page(
                 "notes": list(dict.fromkeys((m, n) for m, v in rows for n in v.notes)),
             }
         )
-    page = environment().get_template("tradeoff.html")
-    return str(page.render(title=title, sections=sections, notes=notes))
+    return render("tradeoff.html", title=title, sections=sections, notes=notes)
 
 
 def tuning_page(
@@ -329,17 +328,15 @@ def tuning_page(
         )
         for i, row in enumerate(tuning.curve.to_dict("records"))
     ]
-    page = environment().get_template("tune.html")
-    return str(
-        page.render(
-            title=title,
-            tuning=tuning,
-            rows=tuning.curve.to_dict("records"),
-            curves=curves,
-            plane=plane_svg(tuning.baseline, points),
-            verdict=verdict,
-            notes=notes,
-        )
+    return render(
+        "tune.html",
+        title=title,
+        tuning=tuning,
+        rows=tuning.curve.to_dict("records"),
+        curves=curves,
+        plane=plane_svg(tuning.baseline, points),
+        verdict=verdict,
+        notes=notes,
     )
 
 

@@ -15,13 +15,6 @@ Alternative = Literal["two-sided", "less", "greater"]
 NanPolicy = Literal["propagate", "omit", "raise"]
 
 
-def check_share(name: str, value: float) -> None:
-    """Raise unless ``alpha`` or ``confidence`` lies strictly between 0 and 1."""
-    if not 0.0 < value < 1.0:
-        example = "0.05 is 5 per cent" if name == "alpha" else "0.95 is 95 per cent"
-        raise InputError(f"{name} must lie between 0 and 1; got {value!r} ({example}).")
-
-
 def floats(values: ArrayLike, *, nan: NanPolicy = "propagate", name: str = "Samples") -> Floats:
     """Return values as floats; raise where they are not numbers, or hold NaN and must not."""
     check_choice("treatment of NaN", nan, ("propagate", "omit", "raise"))

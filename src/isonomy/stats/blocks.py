@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_share
 from isonomy.errors import InputError
-from isonomy.stats._samples import Words, check_labels, check_share, floats, reasons
+from isonomy.stats._samples import Words, check_labels, floats, reasons
 from isonomy.stats.ranks import rank
 from isonomy.stats.results import Result
 

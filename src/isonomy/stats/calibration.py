@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, expit, gammainc, gammaincinv, logit, ndtri
 
 from isonomy._arrays import Floats
-from isonomy.stats._samples import check_share
+from isonomy._validate import check_share
 
 STEPS = 40
 """Halvings of a bisection, and most Newton steps."""

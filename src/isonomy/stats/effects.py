@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice
-from isonomy.stats._samples import NanPolicy, Words, check_share, two_samples
+from isonomy._validate import check_choice, check_share
+from isonomy.stats._samples import NanPolicy, Words, two_samples
 from isonomy.stats.ranks import rank
 
 EFFECT_SCALES: dict[str, tuple[float, float, float]] = {

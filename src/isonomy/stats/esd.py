@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice
+from isonomy._validate import check_choice, check_share
 from isonomy.errors import InputError
-from isonomy.stats._samples import check_share, named_samples
+from isonomy.stats._samples import named_samples
 from isonomy.stats.effects import cliffs_delta, cohens_d
 from isonomy.stats.ranking import Ranking, between, divide, kruskal, make_ranking
 

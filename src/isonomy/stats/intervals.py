@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from isonomy._arrays import Floats
-from isonomy.stats._samples import check_share
+from isonomy._validate import check_share
 
 
 def wilson_interval(

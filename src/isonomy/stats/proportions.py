@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln, ndtr, ndtri
 
 from isonomy._arrays import Floats
-from isonomy.stats._samples import check_share
+from isonomy._validate import check_share
 
 
 def critical_value(confidence: float) -> float:

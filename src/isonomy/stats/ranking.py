@@ -12,8 +12,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice, make_rng
-from isonomy.stats._samples import check_share, named_samples
+from isonomy._validate import check_choice, check_share, make_rng
+from isonomy.stats._samples import named_samples
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.results import Result
 

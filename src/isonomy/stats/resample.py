@@ -11,17 +11,9 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice, check_least, make_rng
+from isonomy._validate import check_choice, check_least, check_share, make_rng
 from isonomy.errors import InputError
-from isonomy.stats._samples import (
-    NanPolicy,
-    Words,
-    check_share,
-    floats,
-    portions,
-    reasons,
-    two_samples,
-)
+from isonomy.stats._samples import NanPolicy, Words, floats, portions, reasons, two_samples
 from isonomy.stats.intervals import quantile_along
 
 Statistic = Callable[..., Any]

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from isonomy._arrays import Floats
-from isonomy._validate import make_rng
+from isonomy._validate import check_share, make_rng
 from isonomy.errors import InputError
-from isonomy.stats._samples import check_labels, check_share, floats
+from isonomy.stats._samples import check_labels, floats
 from isonomy.stats.multiple import holm
 from isonomy.stats.ranking import Ranking, between, divide, make_ranking
 

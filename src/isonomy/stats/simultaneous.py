@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from isonomy._arrays import Floats
-from isonomy.stats._samples import check_share
+from isonomy._validate import check_share
 from isonomy.stats.proportions import jeffreys_limits, mover_ratio
 
 _NODES = np.linspace(-8.5, 8.5, 341)

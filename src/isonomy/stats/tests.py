@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice
+from isonomy._validate import check_choice, check_share
 from isonomy.errors import InputError
 from isonomy.stats._samples import (
     Alternative,
     NanPolicy,
     Words,
     broadcast,
-    check_share,
     floats,
     portions,
     reasons,

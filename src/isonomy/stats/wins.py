@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._validate import check_choice
+from isonomy._validate import check_choice, check_share
 from isonomy.errors import InputError
-from isonomy.stats._samples import check_labels, check_share, floats
+from isonomy.stats._samples import check_labels, floats
 from isonomy.stats.effects import cliffs_delta
 from isonomy.stats.multiple import benjamini_hochberg, holm
 from isonomy.stats.results import Result

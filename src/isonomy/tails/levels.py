@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from isonomy._arrays import Floats, Rows
-from isonomy._validate import check_choice, make_rng
+from isonomy._validate import check_choice, check_share, make_rng
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
 from isonomy.tails.laws import gpd_quantile, growth
@@ -49,10 +49,7 @@ class Interval(NamedTuple):
 
 def check_confidence(confidence: float) -> float:
     """Return the normal quantile of a two-sided interval; raise where there is none."""
-    if not 0.0 < confidence < 1.0:
-        raise InputError(
-            f"confidence must lie between 0 and 1; got {confidence!r} (0.95 is 95 per cent)."
-        )
+    check_share("confidence", confidence)
     return float(ndtri(0.5 + confidence / 2))
 
 
