@@ -247,6 +247,8 @@ def make_rng(random_state: Any) -> np.random.Generator:
     85
     """
     check_seed(random_state)
+    if isinstance(random_state, np.random.RandomState):  # as scikit-learn takes it
+        random_state = random_state.randint(2**31 - 1)
     return np.random.default_rng(random_state)
 
 

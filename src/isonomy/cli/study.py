@@ -372,8 +372,8 @@ def _run(
             count(now.done, now.total, f"{now.trial}{failed}")
 
         again = ("failed", "timeout", "skipped") if retry else ()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", VersionChangeWarning)  # shown below
+        with warnings.catch_warnings(action="ignore", category=VersionChangeWarning):
+            # shown below
             outcome = run(study, folder, retry=again, progress=show, **engine)
     if outcome.taken:
         screen.print(f"{outcome.taken:,} records were taken from {engine['start'].path}")

@@ -181,8 +181,8 @@ def _reach(model: Any, X: Any, pairs: Pairs, domain: Domain, g: int, sign: float
 
     def odds(points: Floats) -> Floats:
         table = domain.decode(points, take(base, np.zeros(len(points), dtype=np.intp)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # names of columns
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            # names of columns
             return sign * np.asarray(model.decision_function(table), dtype=np.float64)
 
     level = odds(probes)

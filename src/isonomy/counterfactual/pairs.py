@@ -71,9 +71,8 @@ class Scorer:
             groups["sensitive_features"] = attribute.values(codes)
         ask = getattr(self.model, "predict_proba", self.model)
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(action="ignore", category=UserWarning):
                 # names of columns and unseen levels: what a model does about them is its own affair
-                warnings.simplefilter("ignore", UserWarning)
                 answer = ask(X, **groups)
         except IsonomyError:
             raise

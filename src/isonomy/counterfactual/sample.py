@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
-from isonomy._brief import brief
 from isonomy._tables import stack, take
 from isonomy._validate import check_choice, make_rng
 from isonomy.counterfactual.domain import Domain
@@ -19,6 +18,7 @@ from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import Scorer, score_pairs
 from isonomy.errors import InputError
 from isonomy.generators import make_generator
+from isonomy.stats.results import Result
 from isonomy.tails import cv_test
 
 PROTOCOLS = ("corrected", "as_published")
@@ -27,7 +27,7 @@ ENOUGH = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TailSample:
+class TailSample(Result):
     """Rows of one group, some of them generated, with their discrimination.
 
     Parameters
@@ -67,8 +67,6 @@ class TailSample:
     generator: str
     seconds: float
 
-    __repr__ = brief
-
     def synthetic_extremes(self, k: int = 50) -> int:
         """Count the generated rows among the k largest; real rows win ties."""
         order = np.lexsort((self.synthetic, -self.cd))
@@ -104,9 +102,6 @@ class TailSample:
     def frame(self) -> pd.DataFrame:
         """Return the same as one row."""
         return pd.DataFrame([self.to_dict()])
-
-    def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False)
 
 
 def tail_sample_search(

@@ -9,19 +9,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
-from isonomy._brief import brief
 from isonomy._tables import get_column, plain, take
 from isonomy._validate import make_rng
 from isonomy.counterfactual.domain import Domain
 from isonomy.counterfactual.flip import Attribute, group_name
 from isonomy.counterfactual.pairs import Pairs, Scorer, score_pairs
 from isonomy.errors import InputError
+from isonomy.stats.results import Result
 
 Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Found:
+class Found(Result):
     """What a tail-seeking search found.
 
     Parameters
@@ -48,8 +48,6 @@ class Found:
     queries: int
     calls: int
     rounds: int
-
-    __repr__ = brief
 
     @property
     def cd(self) -> Floats:
@@ -83,9 +81,6 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         """Return the search as plain data."""
         return {"queries": self.queries, "calls": self.calls, "found": plain(self.frame())}
-
-    def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False)
 
 
 def seek_tail(

@@ -18,10 +18,10 @@ from sklearn.preprocessing import RobustScaler
 from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
-from isonomy._tables import plain
 from isonomy._validate import check_choice, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.generators.columns import Columns
+from isonomy.stats.results import Result
 
 FOLDS = 3
 BINS = 10
@@ -31,8 +31,8 @@ EMPTY = 1e-5
 """What is added to every cell of a histogram for the same reason."""
 
 
-@dataclass(frozen=True)
-class Quality:
+@dataclass(frozen=True, repr=False)
+class Quality(Result):
     """The quality of generated rows, as in Table III of Monjezi et al. (2025).
 
     Parameters
@@ -60,14 +60,6 @@ class Quality:
         return pd.DataFrame(
             [{"metric": name, "value": v, "best": best[name]} for name, v in asdict(self).items()]
         )
-
-    def to_dict(self) -> dict[str, float | None]:
-        """Return the numbers as plain data; undefined is None."""
-        numbers: dict[str, float | None] = plain(asdict(self))
-        return numbers
-
-    def _repr_html_(self) -> str:
-        return str(self.frame().to_html(index=False))
 
 
 def quality(
@@ -256,9 +248,8 @@ def detection(
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=check_random_state(random_state))
     model = make_pipeline(RobustScaler(), LogisticRegression())
     auc = make_scorer(roc_auc_score, response_method="predict_proba")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         # converged or not after its 100 steps: the definition says no more
-        warnings.simplefilter("ignore", ConvergenceWarning)
         scores = cross_val_score(model, X, y, cv=folds, scoring=auc)
     return 1.0 - float(np.mean(2.0 * np.maximum(scores, 0.5) - 1.0))
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._validate import listed
-from isonomy.errors import InputError
+from isonomy.errors import InputError, IsonomyError
 
 SEED = 12345679
 """The seed that the published studies gave to the randomised post-processors."""
@@ -39,13 +39,15 @@ def label_sums(
     return np.bincount(cell, weight, 2 * groups).reshape(groups, 2).astype(np.float64)
 
 
-def check_cells(sums: Floats, names: Sequence[Any], *, who: str) -> None:
+def check_cells(
+    sums: NDArray[Any], names: Sequence[Any], *, who: str, kind: type[IsonomyError] = InputError
+) -> None:
     """Raise where a group lacks one of the labels, so that a rate of it is undefined."""
     empty = sums <= 0
     if empty.any():
         lacking = [names[int(g)] for g in np.flatnonzero(empty.any(axis=1))]
-        raise InputError(
-            f"{who} needs favourable and unfavourable labels in every group; group "
+        raise kind(
+            f"{who} needs every label in every group; group "
             f"{listed(lacking)} lacks one: merge small groups or give more rows."
         )
 

@@ -74,10 +74,3 @@ def plain_logistic(protocol: str) -> BaseEstimator:
     if protocol == "as_published":
         return LogisticRegression(solver="liblinear", random_state=0)
     return make_model("lr")
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Return a generator of our own from a seed or from scikit-learn's kind of generator."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)

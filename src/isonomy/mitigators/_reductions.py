@@ -13,9 +13,10 @@ from sklearn.pipeline import Pipeline
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice, optional
 from isonomy.errors import InputError, NotApplicable
+from isonomy.mitigators._refits import Afresh
 from isonomy.mitigators.base import Vector, Weights
 from isonomy.mitigators.stages import InProcessor
-from isonomy.models import fit_model, fit_steps
+from isonomy.models import fit_steps
 
 CONSTRAINTS = {
     "demographic_parity": "DemographicParity",
@@ -106,18 +107,6 @@ def make_constraint(
             f"takes no ratio; got bound={bound} and ratio={ratio}."
         )
     return kind(moments.ZeroOneLoss(), upper_bound=bound)
-
-
-class Afresh:
-    """Fits of a learner on one table, each from scratch, as fairlearn makes them."""
-
-    def __init__(self, base: BaseEstimator, table: Any) -> None:
-        self.base, self.table = base, table
-
-    def fit(self, y: Vector, weight: Floats) -> tuple[Any, NDArray[Any]]:
-        """Return a fitted learner and its labels of the rows."""
-        model = fit_model(self.base, self.table, y, weight)
-        return model, np.asarray(model.predict(self.table))
 
 
 class Shared:

@@ -18,7 +18,19 @@ _ENOUGH = 0.3
 """A step with an older Hessian must leave at most this share of the gradient."""
 
 
-class Refits:
+class Afresh:
+    """Fits of one learner on the same rows, each from scratch."""
+
+    def __init__(self, learner: BaseEstimator, X: Any) -> None:
+        self.learner, self.X = learner, X
+
+    def fit(self, y: Vector, weight: Floats) -> tuple[Any, Vector]:
+        """Return the learner fitted with these labels and weights, and its labels of the rows."""
+        model = fit_model(self.learner, self.X, y, weight)
+        return model, np.asarray(model.predict(self.X))
+
+
+class Refits(Afresh):
     """Fits of one learner on the same rows with labels 0 and 1, each as good as one from scratch.
 
     A logistic regression is fitted by Newton's method from where the last fit ended, and with the
@@ -42,7 +54,7 @@ class Refits:
     """
 
     def __init__(self, learner: BaseEstimator, X: Any) -> None:
-        self.learner, self.X = learner, X
+        super().__init__(learner, X)
         self._newton = _Newton(learner, X) if _is_smooth(learner, X) else None
 
     def fit(self, y: Vector, weight: Floats) -> tuple[Any, Vector]:
@@ -52,8 +64,7 @@ class Refits:
                 solved = self._newton.solve(y, weight)
             if solved is not None:
                 return solved
-        model = fit_model(self.learner, self.X, y, weight)
-        return model, np.asarray(model.predict(self.X))
+        return super().fit(y, weight)
 
 
 def _is_smooth(learner: BaseEstimator, X: Any) -> bool:

@@ -6,9 +6,9 @@ arrays that the stages of ``isonomy.mitigators.stages`` work on, and back.
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, dataclass_transform
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from isonomy._validate import (
     resolve_favorable,
 )
 from isonomy.errors import DegenerateOutputWarning, InputError, IsonomyError, NotApplicable
+from isonomy.mitigators._declared import Declared
 from isonomy.mitigators._encode import TableEncoder, is_plain, selects_columns, takes_table
 from isonomy.mitigators._inputs import GroupEncoder, find_columns, known_rows
 from isonomy.models import fit_model, make_model, one_thread, seeded
@@ -48,19 +49,6 @@ Vector = NDArray[Any]
 Weights = Floats | None
 TrainingSet = tuple[Any, Vector, Vector, Weights]
 """X, y, group numbers and weights."""
-
-
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-class Declared:
-    """Gives every subclass the ``__init__`` that its annotated class attributes declare.
-
-    ``strength: float = 1.0`` in the body of a class is a keyword argument that is stored as it
-    is, as scikit-learn asks of its estimators; those of the parents come along.
-    """
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
 class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -110,49 +98,6 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Whether all training rows are predicted to be of one class.
     """
 
-    # What a method declares: a study shares work by it, and check_mitigator proves it.
-    name: ClassVar[str]
-    stage: ClassVar[str]
-    label: ClassVar[str]
-    advice: ClassVar[str]
-    reference: ClassVar[str]
-    version: ClassVar[str] = "1"
-    """Rises when results change; stored runs of another version are not mixed with new ones."""
-    corrected_version: ClassVar[str | None] = None
-    """The version under the corrected protocol where it changed and as_published did not."""
-    needs_sensitive_at_predict: ClassVar[bool] = False
-    """Whether predict reads the protected attribute."""
-    costly: ClassVar[bool] = False
-    """Whether it takes many fits: left out of a quick benchmark, and dropped there once beaten."""
-    uses_estimator: ClassVar[bool] = True
-    """Whether anything depends on the base learner; a method that is its own model has none."""
-    takes_frame: ClassVar[bool] = False
-    """Whether it works on columns as they are, words included, instead of on numbers."""
-    needs_numbers: ClassVar[bool] = False
-    """Whether it computes with X itself, so that words become numbers whatever the learner takes."""
-    randomized: ClassVar[bool] = False
-    """Whether ``random_state`` matters to what is predicted."""
-    draws_to_predict: ClassVar[bool] = False
-    """Whether predict itself draws lots."""
-    multi_group: ClassVar[bool] = False
-    """Whether each of several groups counts by itself, or the privileged against the rest."""
-    multi_class: ClassVar[bool] = False
-    """Whether y may have more than two classes."""
-    dataset_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """Parameters that a study may set by dataset (``"@dataset"``), with the datasets' values."""
-    aims: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """Fairness goals (``isonomy.mitigators.aims``), with the parameters that aim it at each."""
-    objectives: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """Performance metrics that it can be told to maximise, with the parameters for each."""
-    strength_values: ClassVar[Mapping[str, Sequence[Any]]] = {}
-    """The one parameter that makes it stronger, with the values to try, the weakest first."""
-    cheap_to_tune: ClassVar[bool] = False
-    """Whether a benchmark tries these values without being asked: few fits, or none."""
-    free_after_fit: ClassVar[tuple[str, ...]] = ()
-    """Parameters that a fitted mitigator may be given other values of, because no fit reads them."""
-    probabilities_from_estimator: ClassVar[bool] = False
-    """Whether there are probabilities only where the base learner has them."""
-
     estimator: BaseEstimator | None = field(default=None, kw_only=False)
     privileged: Any = None
     favorable: Any = None
@@ -166,23 +111,6 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     __metadata_request__predict: ClassVar = {"sensitive_features": True}
     __metadata_request__predict_proba: ClassVar = {"sensitive_features": True}
     __metadata_request__score: ClassVar = {"sensitive_features": True}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        own = [name for name, value in vars(cls).items() if inspect.isfunction(value)]
-        if not all(name.startswith("__") for name in own):
-            # New code: what the parent declared of its own may be false here. Share nothing.
-            for name in ("uses_estimator", "transform_uses_estimator", "rule_uses_estimator"):
-                if name not in vars(cls) and hasattr(cls, name):
-                    setattr(cls, name, True)
-            if "free_after_fit" not in vars(cls):
-                cls.free_after_fit = ()
-
-    @classmethod
-    def version_of(cls, protocol: str) -> str:
-        """Return the version of the results under a protocol."""
-        own = cls.corrected_version if protocol == "corrected" else None
-        return own or cls.version
 
     @property
     def published(self) -> bool:
@@ -418,10 +346,13 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             return given
         if self.sensitive_columns is None:
             raise InputError(
-                f"{self.name} needs the protected attribute: pass sensitive_features to fit, or "
-                f"name the columns of X that hold it with sensitive_columns."
+                f"{self.name} needs the protected attribute: pass sensitive_features, or name the "
+                f"columns of X that hold it with sensitive_columns."
             )
-        return self._from_columns(X, find_columns(X, self.sensitive_columns, ()))
+        positions, names = find_columns(X, self.sensitive_columns, ()), column_names(X)
+        if names is None:
+            return np.asarray(_safe_indexing(X, list(positions), axis=1))
+        return {names[p]: _safe_indexing(X, p, axis=1) for p in positions}
 
     def _known(self, sensitive: Any, n: int) -> Vector:
         """Return the rows whose attribute is known, where others are dropped or refused."""
@@ -472,26 +403,13 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self._group_shares = weight / weight.sum()
         return s
 
-    def _from_columns(self, X: Any, positions: tuple[int, ...]) -> Any:
-        names = column_names(X)
-        if names is None:
-            return np.asarray(_safe_indexing(X, list(positions), axis=1))
-        return {names[p]: _safe_indexing(X, p, axis=1) for p in positions}
-
     def encode_rows(self, X: Any, *, sensitive_features: Any = None) -> tuple[Any, Vector | None]:
         """Check rows to be predicted; groups are read only where the method needs them."""
         check_is_fitted(self)
         X = self._table(X, reset=False)
         if not self.needs_sensitive_at_predict:
             return self._coded(X), None
-        sensitive = sensitive_features
-        if sensitive is None:
-            if self.sensitive_columns is None:
-                raise InputError(
-                    f"{self.name} needs the protected attribute to predict: pass "
-                    f"sensitive_features, or name the columns of X with sensitive_columns."
-                )
-            sensitive = self._from_columns(X, self.sensitive_columns_)
+        sensitive = self._sensitive(X, sensitive_features)
         check_same_order(X, sensitive, name="sensitive_features")
         codes = self._encoder.encode(sensitive, _num_samples(X), missing=self.missing)
         return self._coded(X), np.where(codes < 0, -1, self._code_of_group[codes])

@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, column_names
-from isonomy._validate import check_choice, check_least, check_share, listed
+from isonomy._validate import check_choice, check_least, check_share, listed, make_rng
 from isonomy.counterfactual.extremes import (
     PAPER_K,
     Extremes,
@@ -32,7 +32,7 @@ from isonomy.counterfactual.flip import Attribute
 from isonomy.counterfactual.pairs import score_pairs
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._parfait import Tuned, family_of
-from isonomy.mitigators._protected import generator, protected_columns
+from isonomy.mitigators._protected import protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.fairway import plain
 from isonomy.mitigators.stages import WrappedModel, strata
@@ -246,7 +246,7 @@ class EcdFair(WrappedModel):
             tuned = family_of(base)
             assert tuned.family is not None
             space = tuned.family.published if self.published else tuned.family.corrected
-        rng = generator(self.random_state)
+        rng = make_rng(self.random_state)
         sides = _sides(self, X, s, self._positions(X))
         objective = _Objective(self, tuned, X, y, s, w, sides, seed=int(rng.integers(2**31 - 1)))
         start = space.default if self.published and self.space is None else None
@@ -411,9 +411,8 @@ class _Objective:
     def _fitted(self, config: Config | None) -> Any:
         model = self.tuned.estimator if config is None else self.tuned.configure(config)
         labels = self.rule.decode(self.y[self.inner])
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             # The number of iterations and the tolerance are among the things turned.
-            warnings.simplefilter("ignore", ConvergenceWarning)
             weight = None if self.w is None else self.w[self.inner]
             if self.steps is None:
                 return fit_model(model, self.X_inner, labels, weight)

@@ -8,10 +8,11 @@ from sklearn.tree import DecisionTreeRegressor
 
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, drop_columns, like
+from isonomy._validate import make_rng
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators._neighbors import nearest_rows
-from isonomy.mitigators._protected import generator, protected_columns
+from isonomy.mitigators._protected import protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
@@ -155,7 +156,7 @@ class FairMask(WrappedModel):
             raise NotApplicable(
                 f"{self.name} predicts the protected columns from the others; X has no others."
             )
-        rng = generator(self.random_state)
+        rng = make_rng(self.random_state)
         others = np.delete(matrix, self._columns, axis=1)
         unprotected = drop_columns(X, self._columns)
         learner = with_scores(self.base_learner())

@@ -8,13 +8,12 @@ from sklearn.base import BaseEstimator
 
 from isonomy._arrays import Floats, Rows
 from isonomy._tables import as_matrix, like
-from isonomy._validate import check_choice, listed
+from isonomy._validate import check_choice, listed, make_rng
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators._inputs import find_columns
 from isonomy.mitigators._neighbors import nearest_rows
 from isonomy.mitigators._protected import (
-    generator,
     group_values,
     plain_logistic,
     protected_columns,
@@ -193,7 +192,7 @@ class FairSmote(PreProcessor):
         counts = np.bincount(cell, minlength=classes * groups)
         self._refuse_small(counts.reshape(groups, classes))
         most = int(counts.max())
-        rng = generator(self.random_state)
+        rng = make_rng(self.random_state)
         crossover = not self.published if self.crossover_numeric is None else self.crossover_numeric
         made, parents = [matrix], [np.arange(len(y))]
         low, span = unit_scale(matrix)

@@ -16,9 +16,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing
 
 from isonomy._tables import as_matrix
-from isonomy._validate import listed
+from isonomy._validate import make_rng
 from isonomy.errors import NotApplicable
-from isonomy.mitigators._protected import generator, plain_logistic, protected_columns
+from isonomy.mitigators._post import check_cells
+from isonomy.mitigators._protected import plain_logistic, protected_columns
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel, strata
 from isonomy.models import fit_model, fit_steps
@@ -143,9 +144,8 @@ class Fairway(WrappedModel):
         X, y, s = _safe_indexing(X, rows), y[rows], s[rows]
         w = None if w is None else w[rows]
         self.search_: Search | None = None
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             # The number of iterations is one of the things tuned.
-            warnings.simplefilter("ignore", ConvergenceWarning)
             if space is not None:
                 self.search_ = self._tune(base, space, X, y, s, w)
                 base = clone(base).set_params(**self.search_.best.config)
@@ -157,7 +157,10 @@ class Fairway(WrappedModel):
         if not self.protected_in_split_models:
             taken = protected_columns(matrix, s, self._positions(X))
             matrix = np.delete(matrix, taken, axis=1)
-        self._refuse_lopsided(y, s)
+        counts = np.bincount(s * 2 + y, minlength=2 * (int(s.max()) + 1)).reshape(-1, 2)
+        counts[~counts.any(axis=1)] = 1  # of groups without rows there is no model
+        names = getattr(self, "groups_", range(len(counts)))
+        check_cells(counts, names, who=self.name, kind=NotApplicable)
         model = plain_logistic(self.protocol) if self.split_model is None else self.split_model
         labels = []
         for group in np.unique(s):
@@ -166,17 +169,6 @@ class Fairway(WrappedModel):
             fitted: Any = fit_model(model, matrix[inside], y[inside], weight)
             labels.append(fitted.predict(matrix))
         return np.asarray((np.array(labels) == labels[0]).all(axis=0))
-
-    def _refuse_lopsided(self, y: Vector, s: Vector) -> None:
-        counts = np.bincount(s * 2 + y, minlength=2 * (int(s.max()) + 1)).reshape(-1, 2)
-        lone = np.flatnonzero((counts == 0).any(axis=1) & (counts > 0).any(axis=1))
-        if len(lone):
-            groups = getattr(self, "groups_", range(len(counts)))
-            raise NotApplicable(
-                f"{self.name} fits a model per group, so each must have rows of both classes; "
-                f"{listed(groups[int(g)] for g in lone)} has rows of one class only (the first "
-                f"has {int(counts[lone[0]].sum())}): merge small groups."
-            )
 
     def _space(self, base: BaseEstimator) -> Space:
         if self.space is not None:
@@ -194,7 +186,7 @@ class Fairway(WrappedModel):
     ) -> Search:
         seed, cells = 100, None
         if not self.published:
-            seed, cells = int(generator(self.random_state).integers(2**31 - 1)), strata(y, s, 2)
+            seed, cells = int(make_rng(self.random_state).integers(2**31 - 1)), strata(y, s, 2)
         inner, outer = train_test_split(
             np.arange(len(y)), test_size=0.3, random_state=seed, stratify=cells
         )
@@ -222,7 +214,7 @@ class Fairway(WrappedModel):
             strategy="flash",
             budget=self.budget,
             life=self.life,
-            random_state=generator(self.random_state),
+            random_state=make_rng(self.random_state),
         )
 
 

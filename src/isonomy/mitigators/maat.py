@@ -8,9 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from isonomy._arrays import Floats
-from isonomy._validate import listed
+from isonomy._validate import make_rng
 from isonomy.errors import InputError, NotApplicable
-from isonomy.mitigators._protected import generator
+from isonomy.mitigators._post import check_cells
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
 from isonomy.models import fit_model, with_scores
 
@@ -133,7 +133,7 @@ class Maat(BaseMitigator):
         model = with_scores(self.base_learner())
         if self.published:
             model = make_pipeline(MinMaxScaler(), model)
-        rng = generator(self.random_state)
+        rng = make_rng(self.random_state)
         self.estimators_ = [fit_model(model, X, self.decode(y), w)]
         self.samples_ = []
         for codes, names in self._attributes(s):
@@ -167,13 +167,7 @@ class Maat(BaseMitigator):
         cell = s * 2 + y
         counts = np.bincount(cell, minlength=size)
         weight = np.bincount(cell, w, size).reshape(-1, 2).astype(np.float64)
-        if (weight[:, 1] == 0).any() or (weight[:, 0] == 0).any():
-            lone = np.flatnonzero((weight == 0).any(axis=1))
-            raise NotApplicable(
-                f"{self.name} needs both labels in every group; "
-                f"{listed(names[int(g)] for g in lone)} has one only (the first has "
-                f"{int(counts.reshape(-1, 2)[lone[0]].sum())} rows): merge small groups."
-            )
+        check_cells(weight, names, who=self.name, kind=NotApplicable)
         removed = wae_removed(weight)
         two = len(names) == 2 and len(self._encoder.names) == 1
         if self.published and two and removed[1, 0] > 0:

@@ -12,10 +12,10 @@ from isonomy._arrays import Floats
 from isonomy._validate import check_choice, check_least
 from isonomy.errors import NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._post import check_cells, uniform
-from isonomy.mitigators._refits import Refits
+from isonomy.mitigators._refits import Afresh, Refits
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
-from isonomy.models import fit_model, fit_steps
+from isonomy.models import fit_steps
 
 ERRORS = ("zero_one", "log_loss", "false_positive", "false_negative")
 CLIP = 1e-15  # the reference's, so that no loss is infinite
@@ -143,17 +143,13 @@ class Minimax(InProcessor):
         self.models_ = []
         errors, weights = [], []
         before = None
-        refits = Refits(learner, X)
+        fits = (Afresh if self.published else Refits)(learner, X)
         for t in range(1, rounds + 1):
             weight = game.row_weights()
             if t > 4 and before is not None and np.abs(weight - before).max() < self.threshold:
                 break
             before = weight
-            if self.published:
-                model = fit_model(learner, X, y, weight)
-                labels = model.predict(X)
-            else:
-                model, labels = refits.fit(y, weight * len(y))
+            model, labels = fits.fit(y, weight if self.published else weight * len(y))
             self.models_.append(model)
             weights.append(game.weights.copy())
             judged = self._answers(model, X) if self.error == "log_loss" else labels

@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from isonomy._validate import listed
 from isonomy.errors import NotApplicable
+from isonomy.mitigators._post import check_cells
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 
@@ -67,14 +67,8 @@ class Reweighing(PreProcessor):
         cell = s * classes + y
         n = np.bincount(cell, w, groups * classes).reshape(groups, classes).astype(np.float64)
         expected = n.sum(axis=1, keepdims=True) * n.sum(axis=0) / n.sum()
-        bare = (n == 0) & (expected > 0)
-        if bare.any():
-            names = getattr(self, "groups_", range(groups))
-            raise NotApplicable(
-                f"reweighing needs every label in every group; group "
-                f"{listed(names[int(g)] for g in np.flatnonzero(bare.any(axis=1)))} lacks one: "
-                f"merge small groups."
-            )
+        names = getattr(self, "groups_", range(groups))
+        check_cells(np.where(expected > 0, n, 1.0), names, who=self.name, kind=NotApplicable)
         self.weight_of_ = np.divide(expected, n, out=np.zeros_like(n), where=n > 0)
         weight = self.weight_of_.ravel()[cell]
         return X, y, s, weight if w is None else weight * w

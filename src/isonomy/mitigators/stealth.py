@@ -12,9 +12,8 @@ from sklearn.utils import _safe_indexing
 
 from isonomy._arrays import Floats, Rows
 from isonomy._tables import as_matrix
-from isonomy._validate import check_share
+from isonomy._validate import check_share, make_rng
 from isonomy.errors import InputError
-from isonomy.mitigators._protected import generator
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import WrappedModel
 from isonomy.models import fit_model, with_scores
@@ -190,7 +189,7 @@ class Stealth(WrappedModel):
     def _fit(self, X: Any, y: Vector, s: Vector, w: Weights) -> None:
         check_share("probe_share", self.probe_share)
         matrix = as_matrix(X, who=self.name)
-        rng = generator(self.random_state)
+        rng = make_rng(self.random_state)
         order = rng.permutation(len(y))
         cut = len(y) - round(self.probe_share * len(y))
         fitted_on, asked = np.sort(order[:cut]), np.sort(order[cut:])

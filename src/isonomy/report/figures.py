@@ -2,13 +2,12 @@
 
 from html import escape
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from isonomy.papers.table import PaperTable, label_of
-from isonomy.report.svg import EDGE, Scale, axes, span_of, svg
+from isonomy.report.svg import EDGE, Scale, axes, line, span_of, svg, text
 
 PALETTE = ("#24509e", "#6fa8dc", "#1a7f4b", "#93c47d", "#b3261e", "#e69138", "#8e63b8")
 """The colours of the columns."""
@@ -68,7 +67,9 @@ def _bars(table: PaperTable) -> str:
                 x, y = scale.at(row + 0.5, cut)
                 # a second one of the same row goes beyond the first
                 away = 3 + 9 * int((data.iloc[row, :k] * np.sign(cut) > limit).sum())
-                parts.append(_text(x, y - away if cut > 0 else y + away + 7, f"{value:.1f}", "cut"))
+                parts.append(
+                    text(x, y - away if cut > 0 else y + away + 7, f"{value:.1f}", kind="cut")
+                )
     parts.append(_legend([label_of(c) for c in data.columns], has_print=has_print))
     style = (
         "<style>.cut{font-size:9px;fill:var(--ink)}.row{font-size:10px;fill:var(--soft)}</style>"
@@ -100,10 +101,8 @@ def _stroke(scale: Scale, left: float, width: float, value: float) -> str:
         return ""
     x0, y = scale.at(left, value)
     x1, _ = scale.at(left + width, value)
-    return (
-        f'<line x1="{x0 - 0.8:.1f}" x2="{x1 + 0.8:.1f}" y1="{y}" y2="{y}" stroke="var(--ink)" '
-        f'stroke-width="{min(1.6, 0.3 * (x1 - x0)):.1f}"/>'
-    )
+    wide = f' stroke-width="{min(1.6, 0.3 * (x1 - x0)):.1f}"'
+    return line(x0 - 0.8, y, x1 + 0.8, y, ink="ink", style=wide)
 
 
 def _row_names(scale: Scale, table: PaperTable, data: pd.DataFrame) -> str:
@@ -124,21 +123,16 @@ def _row_names(scale: Scale, table: PaperTable, data: pd.DataFrame) -> str:
         outer = 0 < depth < data.index.nlevels
         for count in runs if outer else [1] * len(names):
             x, _ = scale.at(start + count / 2, scale.y[0])
-            name = escape(names[start])
-            y = bottom + 15 + 14 * depth
-            parts.append(f'<text x="{x}" y="{y}" text-anchor="middle" class="row">{name}</text>')
+            parts.append(text(x, bottom + 15 + 14 * depth, names[start], kind="row"))
             start += count
     start = 0
     for _, family in groupby(levels[0], lambda name: name.rstrip("0123456789")):
         start += len([*family])
         if start < len(data):
             x, _ = scale.at(start, scale.y[0])
-            parts.append(f'<line x1="{x}" x2="{x}" y1="12" y2="{bottom}" stroke="var(--line)"/>')
+            parts.append(line(x, 12, x, bottom))
     _, zero = scale.at(0.0, 0.0)
-    parts.append(
-        f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{zero}" y2="{zero}" stroke="var(--soft)"/>'
-    )
-    return "".join(parts)
+    return "".join([*parts, line(EDGE, zero, scale.width - 12, zero, ink="soft")])
 
 
 def _legend(names: list[str], *, has_print: bool) -> str:
@@ -147,16 +141,12 @@ def _legend(names: list[str], *, has_print: bool) -> str:
     parts = []
     for k, name in enumerate(names):
         colour = PALETTE[k % len(PALETTE)]
-        parts.append(
-            f'<rect x="{x}" y="{y - 9}" width="10" height="10" fill="{colour}"/>'
-            f'<text x="{x + 14}" y="{y}" class="t">{escape(name)}</text>'
-        )
+        parts.append(f'<rect x="{x}" y="{y - 9}" width="10" height="10" fill="{colour}"/>')
+        parts.append(text(x + 14, y, name, anchor="start"))
         x += 30 + 6.5 * len(name)
     if has_print:
-        parts.append(
-            f'<line x1="{x}" x2="{x + 12}" y1="{y - 4}" y2="{y - 4}" stroke="var(--ink)" '
-            f'stroke-width="1.6"/><text x="{x + 16}" y="{y}" class="t">in print</text>'
-        )
+        parts.append(line(x, y - 4, x + 12, y - 4, ink="ink", style=' stroke-width="1.6"'))
+        parts.append(text(x + 16, y, "in print", anchor="start"))
     return "".join(parts)
 
 
@@ -167,7 +157,7 @@ def _grid(table: PaperTable) -> str:
     parts = []
     for j, column in enumerate(data.columns):
         x = EDGE + _CELL * (j + 0.5)
-        parts.append(_text(x, 16, label_of(column)))
+        parts.append(text(x, 16, label_of(column)))
         for i, (row, value) in enumerate(data[column].items()):
             y = 24 + _CELL * i
             parts.append(
@@ -175,9 +165,9 @@ def _grid(table: PaperTable) -> str:
                 f'stroke="var(--paper, #fff)" {_shade(value / largest)}><title>'
                 f"{escape(label_of(row))}, {escape(label_of(column))}</title></rect>"
             )
-            parts.append(_text(x, y + _CELL / 2 + 4, table.write(float(value)), "n"))
+            parts.append(text(x, y + _CELL / 2 + 4, table.write(float(value)), kind="n"))
     for i, row in enumerate(data.index):
-        parts.append(_text(EDGE - 8, 24 + _CELL * (i + 0.5) + 4, label_of(row), anchor="end"))
+        parts.append(text(EDGE - 8, 24 + _CELL * (i + 0.5) + 4, label_of(row), anchor="end"))
     width, height = EDGE + _CELL * data.shape[1] + 12, 36 + _CELL * data.shape[0]
     style = "<style>.n{font-size:12px;fill:var(--ink)}</style>"
     return svg(style + "".join(parts), table.title, width=width, height=height)
@@ -189,7 +179,3 @@ def _shade(share: float) -> str:
         return 'fill="var(--line)"'
     colour = "var(--dot)" if share >= 0 else "var(--violated)"
     return f'fill="{colour}" fill-opacity="{0.75 * abs(share):.2f}"'
-
-
-def _text(x: Any, y: Any, words: str, kind: str = "t", *, anchor: str = "middle") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>'

@@ -58,13 +58,13 @@ def plane(rows: "list[Standing]", performance: str, fairness: str) -> str:
     for k, (s, bias) in enumerate(zip(rows, ends, strict=True), 1):
         if np.isfinite([s.bias, s.performance]).all():
             colour = "var(--within)" if s.front else "var(--dot)"
-            text = f"{s.model}: {s.performance:.3f} at bias {s.bias:.3f}"
+            said = f"{s.model}: {s.performance:.3f} at bias {s.bias:.3f}"
             bounds = ((s.performance_low, s.performance_high), bias)
-            at, mark = _mark(scale, s.bias, s.performance, bounds, colour, text)
+            at, mark = _mark(scale, s.bias, s.performance, bounds, colour, said)
             parts.append(mark)
             drawn.append((at, str(k)))
     labels = _Labels([(x - 4, y - 4, x + 4, y + 4) for (x, y), _ in drawn], size[0])
     for (x, y), label in drawn:
         px, py = labels.put(x, y, label)
-        parts.append(f'<text x="{px}" y="{py}" class="t">{label}</text>')
+        parts.append(text(px, py, label, anchor="start"))
     return svg("".join(parts), "performance against bias", width=size[0], height=size[1])

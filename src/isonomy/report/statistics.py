@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isonomy.report.svg import INK, span_of, svg, ticks
+from isonomy.report.svg import INK, line, span_of, svg, text, ticks
 
 if TYPE_CHECKING:
     from isonomy.stats import CriticalDifference, Ranking, WinTieLoss
@@ -81,13 +81,11 @@ def critical_difference_svg(result: "CriticalDifference") -> str:
     height = first_label + _STEP * (half - 1) + 14.0
     parts = [_ruler(result, at, axis)]
     # the bars say nothing where the test of the whole finds no difference
-    colour, faint = ("var(--dot)", "1") if result.differs else ("var(--soft)", "0.5")
+    ink, faint = ("dot", "1") if result.differs else ("soft", "0.5")
     for (start, end), level in zip(bars, levels, strict=True):
         y = axis + 14.0 + 8.0 * level
-        parts.append(
-            f'<line x1="{start:.1f}" x2="{end:.1f}" y1="{y}" y2="{y}" stroke="{colour}" '
-            f'stroke-width="4" stroke-linecap="round" opacity="{faint}"/>'
-        )
+        thick = f' stroke-width="4" stroke-linecap="round" opacity="{faint}"'
+        parts.append(line(start, y, end, y, ink=ink, style=thick))
     for k, (label, mean, px) in enumerate(
         zip(result.labels, result.mean_ranks, places, strict=True)
     ):
@@ -96,11 +94,11 @@ def critical_difference_svg(result: "CriticalDifference") -> str:
         edge, sign, anchor = (left - 4, -1, "end") if on_left else (left + _AXIS + 4, 1, "start")
         words = f'<tspan font-weight="600">{escape(str(label))}</tspan>'
         number = f"{float(mean):.2f}"
-        text = f"{words} {number}" if on_left else f"{number} {words}"
+        written = f"{words} {number}" if on_left else f"{number} {words}"
         parts.append(
             f'<path d="M{px} {axis}V{y}H{edge:.1f}" fill="none" stroke="var(--soft)"/>'
             f'<circle cx="{px}" cy="{axis}" r="3" fill="var(--dot)"/>'
-            f'<text x="{edge + 4 * sign:.1f}" y="{y + 4}" text-anchor="{anchor}" class="t">{text}</text>'
+            f'<text x="{edge + 4 * sign:.1f}" y="{y + 4}" text-anchor="{anchor}" class="t">{written}</text>'
         )
     title = f"mean ranks of {size} methods over {result.blocks} blocks, critical difference diagram"
     return _coloured(svg("".join(parts), title, width=width, height=height))
@@ -110,13 +108,10 @@ def _ruler(result: "CriticalDifference", at: Any, axis: float) -> str:
     """Draw the axis of ranks, and the critical difference above it."""
     size = len(result.labels)
     every = max(1, int(np.ceil(size / 10)))
-    parts = [f'<line x1="{at(1.0)}" x2="{at(size)}" y1="{axis}" y2="{axis}" stroke="var(--soft)"/>']
-    parts += [
-        f'<line x1="{at(value)}" x2="{at(value)}" y1="{axis - 5}" y2="{axis}" '
-        f'stroke="var(--soft)"/><text x="{at(value)}" y="{axis - 9}" text-anchor="middle" '
-        f'class="t">{value}</text>'
-        for value in range(1, size + 1, every)
-    ]
+    parts = [line(at(1.0), axis, at(size), axis, ink="soft")]
+    for value in range(1, size + 1, every):
+        parts.append(line(at(value), axis - 5, at(value), axis, ink="soft"))
+        parts.append(text(at(value), axis - 9, str(value)))
     wide = result.critical_difference > size - 1.0
     end = at(min(1.0 + result.critical_difference, float(size)))
     more = ", wider than the axis" if wide else ""
@@ -164,23 +159,18 @@ def ranking_svg(result: "Ranking", *, unit: str = "") -> str:
                 'opacity="0.45"/>'
             )
         if not k or group != result.ranks[k - 1]:
-            dots.append(f'<text x="6" y="{y + 13}" class="t">{int(group)}</text>')
+            dots.append(text(6, y + 13, str(int(group)), anchor="start"))
         dots.append(
-            f'<text x="{left - 12:.1f}" y="{y + 13}" text-anchor="end" class="t" font-weight="600">'
-            f"{escape(str(label))}</text>"
-            f'<circle cx="{at(float(centre))}" cy="{y + 9}" r="4" fill="var(--dot)"><title>'
+            text(left - 12, y + 13, str(label), anchor="end", style=' font-weight="600"')
+            + f'<circle cx="{at(float(centre))}" cy="{y + 9}" r="4" fill="var(--dot)"><title>'
             f"{escape(str(label))}: {result.centre} {float(centre):.4g}, rank {int(group)}</title></circle>"
         )
     grid = [
-        f'<line x1="{at(value)}" x2="{at(value)}" y1="8" y2="{bottom}" stroke="var(--line)"/>'
-        f'<text x="{at(value)}" y="{bottom + 14}" text-anchor="middle" class="t">{value:g}</text>'
+        line(at(value), 8, at(value), bottom) + text(at(value), bottom + 14, f"{value:g}")
         for value in ticks(low, high)
     ]
-    words = f"{result.centre} {unit}".strip()
-    grid.append(
-        f'<text x="{left + _AXIS / 2:.1f}" y="{bottom + 30}" text-anchor="middle" class="t">'
-        f'{escape(words)}</text><text x="6" y="{bottom + 14}" class="t">rank</text>'
-    )
+    grid.append(text(left + _AXIS / 2, bottom + 30, f"{result.centre} {unit}".strip()))
+    grid.append(text(6, bottom + 14, "rank", anchor="start"))
     title = f"{len(result.groups)} groups of {len(result.labels)} methods"
     return _coloured(svg("".join([*bands, *grid, *dots]), title, width=width, height=bottom + 38))
 

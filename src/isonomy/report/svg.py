@@ -51,13 +51,31 @@ def _shape(start: str, style: str, title: str = "") -> str:
     return f"<{start} {style}{end}"
 
 
-def span_of(*values: Any) -> tuple[float, float]:
+def text(
+    x: float, y: float, words: str, *, anchor: str = "middle", kind: str = "t", style: str = ""
+) -> str:
+    """Write words."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}"{style}>'
+        f"{escape(words)}</text>"
+    )
+
+
+def line(
+    x: float, y: float, to_x: float, to_y: float, *, ink: str = "line", style: str = ""
+) -> str:
+    """Draw a straight line."""
+    ends = f'x1="{x:.1f}" x2="{to_x:.1f}" y1="{y:.1f}" y2="{to_y:.1f}"'
+    return f'<line {ends} stroke="var(--{ink})"{style}/>'
+
+
+def span_of(*values: Any, least: float = 1e-3) -> tuple[float, float]:
     """Return an axis with a little room around all values."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=np.float64)) for v in values])
     every = every[np.isfinite(every)]
     if every.size == 0:
         return 0.0, 1.0
-    room = max(0.06 * np.ptp(every), 1e-3)
+    room = max(0.06 * np.ptp(every), least)
     return float(every.min() - room), float(every.max() + room)
 
 
@@ -83,21 +101,14 @@ def axes(
     parts = []
     for t, word in (x_ticks or {t: f"{t:g}" for t in ticks(*scale.x)}).items():
         px, _ = scale.at(t, scale.y[0])
-        parts.append(
-            f'<text x="{px}" y="{scale.height - EDGE + 16}" text-anchor="middle" class="t">{word}</text>'
-        )
+        parts.append(text(px, scale.height - EDGE + 16, word))
     for t, word in (y_ticks or {t: f"{t:g}" for t in ticks(*scale.y)}).items():
         _, py = scale.at(scale.x[0], t)
-        parts.append(f'<text x="{EDGE - 6}" y="{py + 4}" text-anchor="end" class="t">{word}</text>')
-        parts.append(
-            f'<line x1="{EDGE}" x2="{scale.width - 12}" y1="{py}" y2="{py}" stroke="var(--line)"/>'
-        )
-    parts.append(
-        f'<text x="{(scale.width + EDGE) / 2}" y="{scale.height - 8}" text-anchor="middle" class="t">'
-        f"{escape(across)}</text>"
-        f'<text x="12" y="{scale.height / 2}" text-anchor="middle" class="t" '
-        f'transform="rotate(-90 12 {scale.height / 2})">{escape(up)}</text>'
-    )
+        parts.append(text(EDGE - 6, py + 4, word, anchor="end"))
+        parts.append(line(EDGE, py, scale.width - 12, py))
+    turned = f' transform="rotate(-90 12 {scale.height / 2})"'
+    parts.append(text((scale.width + EDGE) / 2, scale.height - 8, across))
+    parts.append(text(12, scale.height / 2, up, style=turned))
     return "".join(parts)
 
 

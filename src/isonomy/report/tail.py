@@ -1,14 +1,13 @@
 """Tails as pictures and one page: who is hurt, how much, and how far the tail can be trusted."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isonomy._arrays import Floats
 from isonomy.report.html import render
-from isonomy.report.svg import HEIGHT, WIDTH, Scale, axes, svg
+from isonomy.report.svg import WIDTH, Scale, axes, span_of, svg, text
 
 if TYPE_CHECKING:
     from isonomy.counterfactual import EcdReport, GroupReport
@@ -51,7 +50,7 @@ def qq_svg(group: "GroupReport") -> str | None:
         return None
     check = group.diagnosis.goodness
     expected, observed, low, high = check.model, check.observed, check.low, check.high
-    scale = Scale(_span(expected), _span(observed, low, high))
+    scale = Scale(span_of(expected, least=1e-6), span_of(observed, low, high, least=1e-6))
     parts = [
         axes(scale, "expected by the fitted tail", _beside(scale, "observed")),
         _band(scale, expected, low, high, 'fill="var(--dot)" opacity="0.12"'),
@@ -89,7 +88,7 @@ def levels_svg(report: "EcdReport") -> str | None:
         min(float(np.log10(c[2][0])) for c in curves),
         max(float(np.log10(c[2][-1])) for c in curves),
     )
-    scale = Scale(x, _span(*(np.r_[c[3], c[4], c[5]] for c in curves)))
+    scale = Scale(x, span_of(*(c[3:] for c in curves), least=1e-6))
     decades = range(int(np.ceil(x[0])), int(np.floor(x[1])) + 1)
     ticks = {float(d): f"{10**d:,}" for d in decades}
     parts = [
@@ -167,15 +166,6 @@ def _ink(i: int) -> str:
     return f"var({INKS[i % len(INKS)]})"
 
 
-def _span(*values: Floats) -> tuple[float, float]:
-    """Return an axis with a little room; a tail may be very short, so there is no least width."""
-    every = np.concatenate([np.ravel(v) for v in values])
-    every = every[np.isfinite(every)]
-    low, high = float(every.min()), float(every.max())
-    room = 0.05 * (high - low) or 1e-6
-    return low - room, high + room
-
-
 def _band(scale: Scale, x: Floats, low: Floats, high: Floats, style: str) -> str:
     """Draw what lies between two lines."""
     return scale.polygon(np.r_[x, x[::-1]], np.r_[low, high[::-1]], style)
@@ -193,9 +183,8 @@ def _legend(report: "EcdReport") -> str:
         y = 22 + 15 * i
         lines.append(
             f'<rect x="{WIDTH - 24}" y="{y - 8}" width="10" height="10" fill="{_ink(i)}"/>'
-            f'<text x="{WIDTH - 30}" y="{y + 1}" text-anchor="end" class="t">{escape(g.name)}</text>'
+            + text(WIDTH - 30, y + 1, g.name, anchor="end")
         )
-    assert HEIGHT > 22 + 15 * 8
     return "".join(lines)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isonomy.report.html import render
-from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg
+from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg, text
 
 if TYPE_CHECKING:
     from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
@@ -103,7 +103,7 @@ def plane_svg(
         if label:
             at_x, at_y = labels.put(x, y, label)
             weight = ' font-weight="700"' if label in bold else ""
-            parts.append(f'<text x="{at_x}" y="{at_y}" class="t"{weight}>{escape(label)}</text>')
+            parts.append(text(at_x, at_y, label, anchor="start", style=weight))
     return svg("".join(parts), "performance against bias", width=size[0], height=size[1])
 
 
@@ -220,11 +220,8 @@ def _region_words(scale: Scale, baseline: "Baseline") -> str:
     ]
     if right - edge > 50:
         words += [("inverted", right - 2, best, "end"), ("lose-lose", right - 2, worst, "end")]
-    return "".join(
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="t" font-style="italic">'
-        f"{word}</text>"
-        for word, x, y, anchor in words
-    )
+    italic = ' font-style="italic"'
+    return "".join(text(x, y, w, anchor=anchor, style=italic) for w, x, y, anchor in words)
 
 
 def area_svg(verdict: "TradeOff") -> str:
@@ -247,10 +244,8 @@ def area_svg(verdict: "TradeOff") -> str:
     parts.append(scale.polyline(bx, by, 'stroke="var(--violated)" stroke-width="2"'))
     px, py = scale.at(x, y)
     area = f", area {verdict.area:.4f}" if verdict.area == verdict.area else ""
-    parts.append(
-        scale.circle(x, y, 5, 'fill="var(--within)"')
-        + f'<text x="{px + 8}" y="{py - 6}" class="t">{escape(verdict.region or "")}{area}</text>'
-    )
+    parts.append(scale.circle(x, y, 5, 'fill="var(--within)"'))
+    parts.append(text(px + 8, py - 6, f"{verdict.region or ''}{area}", anchor="start"))
     return svg("".join(parts), "area between the method and the baseline")
 
 
@@ -271,13 +266,14 @@ def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
     if tuning.chosen is not None:
         at = np.flatnonzero(x == float(tuning.chosen[name]))
         if at.size:
-            px, py = scale.at(float(x[at[0]]), float(y[at[0]]))
-            right = px > WIDTH - 70  # no room on that side
-            parts.append(
-                f'<circle cx="{px}" cy="{py}" r="6" fill="none" stroke="var(--violated)" '
-                f'stroke-width="2"/><text x="{px - 9 if right else px + 9}" y="{py - 9}" '
-                f'text-anchor="{"end" if right else "start"}" class="t">chosen</text>'
-            )
+            best = float(x[at[0]]), float(y[at[0]])
+            ring = 'fill="none" stroke="var(--violated)" stroke-width="2"'
+            px, py = scale.at(*best)
+            side, anchor = (-9, "end") if px > WIDTH - 70 else (9, "start")  # where there is room
+            parts += [
+                scale.circle(*best, 6, ring),
+                text(px + side, py - 9, "chosen", anchor=anchor),
+            ]
     return svg("".join(parts), f"{what} over {name}")
 
 

@@ -4,7 +4,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from isonomy._registry import Registry
 from isonomy._validate import check_choice, check_least, make_rng
 from isonomy.errors import InputError
 from isonomy.search.space import Config, Generator, Parameter, Real, Space
+from isonomy.stats.results import Result
 
 Objective = Callable[[Config], float]
 Protocol = Literal["corrected", "as_published"]
@@ -31,8 +32,8 @@ class Evaluation:
     value: float
 
 
-@dataclass(frozen=True)
-class Search:
+@dataclass(frozen=True, repr=False)
+class Search(Result):
     """The result of a search: every evaluation in order, and the best one.
 
     Parameters
@@ -44,7 +45,7 @@ class Search:
     """
 
     strategy: str
-    history: tuple[Evaluation, ...] = field(repr=False)
+    history: tuple[Evaluation, ...]
 
     @property
     def best(self) -> Evaluation:
@@ -68,9 +69,6 @@ class Search:
                 for e in self.history
             ],
         }
-
-    def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False)
 
 
 History = list[Evaluation]
@@ -131,8 +129,6 @@ def minimize(
         raise InputError("space must have at least one parameter; got none.")
     if seconds is not None:
         check_least("seconds", seconds, 0)
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31 - 1)
     rng = make_rng(random_state)
     end = math.inf if seconds is None else time.monotonic() + seconds
     history: list[Evaluation] = []

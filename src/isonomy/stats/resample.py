@@ -173,8 +173,8 @@ def _intervals(
     for cells, part in portions(samples, paired=paired, nan=nan, fewest=2):
         rng.bit_generator.state = origin  # a cell with gaps meets the draws of one without
         enough[cells] = True
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a cell whose resamples do not vary has its reason
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            # a cell whose resamples do not vary has its reason
             out[0, cells] = difference(*part, axis=-1)
             if method == "studentized":
                 out[1:, cells] = _studentized(part, paired, confidence, resamples, rng)

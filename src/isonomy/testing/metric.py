@@ -93,8 +93,7 @@ def _is_ideal_for_a_perfect_model(metric: Metric) -> None:
         sensitive_features={"group": np.repeat([0, 1], 20)},
         privileged={"group": 1},
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
         value = float(metric(counts))
     assert np.isnan(value) or metric.ideal is None or np.isclose(value, metric.ideal)
 

@@ -69,8 +69,7 @@ def _case(n: int = 240, groups: int = 2) -> tuple[pd.DataFrame, NDArray[Any], An
 
 
 def _fit(mitigator: BaseMitigator, X: Any, y: Any, s: Any, **more: Any) -> BaseMitigator:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IsonomyWarning)
+    with warnings.catch_warnings(action="ignore", category=IsonomyWarning):
         return mitigator.fit(X, y, sensitive_features=s, **more)
 
 
@@ -108,8 +107,8 @@ def _describes_itself(m: BaseMitigator) -> None:
         "the Notes of the docstring have no **Protocols**: what differs between as_published and "
         "corrected"
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # scikit-learn reads the docstring for it
+    with warnings.catch_warnings(action="error"):
+        # scikit-learn reads the docstring for it
         estimator_html_repr(m)
 
 
@@ -322,8 +321,7 @@ def _shares_its_scores(one: Any, other: Any, X: Any, y: Any, s: Any) -> None:
     labels, scores = model.predict(X), model.predict_proba(X)[:, 1]
     adjusted = []
     for each in (clone(one), other):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IsonomyWarning)
+        with warnings.catch_warnings(action="ignore", category=IsonomyWarning):
             _, y01, codes, _ = each.encode(X, y, sensitive_features=s)
             each.fit_scores(scores, labels, y01, codes)
         adjusted.append(each.decode(each.adjust(scores, labels, codes)))
@@ -399,8 +397,7 @@ def _takes_several_attributes(m: BaseMitigator) -> None:
 def _reads_its_groups_from_x(m: BaseMitigator) -> None:
     X, y, s = _case()
     asked = m.set_params(sensitive_columns="group")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IsonomyWarning)
+    with warnings.catch_warnings(action="ignore", category=IsonomyWarning):
         fitted = clone(asked).fit(X, y)
     np.testing.assert_array_equal(fitted.predict(X), _predict(_fit(clone(asked), X, y, s), X, s))
 
@@ -443,8 +440,7 @@ def _works_in_a_pipeline(m: BaseMitigator) -> None:
     X, y, s = _case()
     pipe = make_pipeline(FunctionTransformer(), m)
     step = pipe.steps[-1][0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IsonomyWarning)
+    with warnings.catch_warnings(action="ignore", category=IsonomyWarning):
         pipe.fit(X, y, **{f"{step}__sensitive_features": s})
     given = {"sensitive_features": s} if m.needs_sensitive_at_predict else {}
     alone = _predict(_fit(clone(m), X, y, s), X, s)
@@ -456,8 +452,7 @@ def _works_in_a_grid_search(m: BaseMitigator) -> None:
     X, y, s = _case()
     asked = m.set_params(sensitive_columns="group")
     search = GridSearchCV(asked, {"protocol": ["corrected"]}, cv=2, error_score="raise")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IsonomyWarning)
+    with warnings.catch_warnings(action="ignore", category=IsonomyWarning):
         search.fit(X, y, sensitive_features=s)
     assert 0 <= search.best_score_ <= 1
 

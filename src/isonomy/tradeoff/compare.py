@@ -104,8 +104,8 @@ def judge_mitigator(
     )
     first = clone(original) if itself else most_accurate
     seen, new = attribute_columns(sensitive_features), attribute_columns(sensitive_test)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateOutputWarning)  # the verdict flags it
+    with warnings.catch_warnings(action="ignore", category=DegenerateOutputWarning):
+        # the verdict flags it
         first.fit(X, y, sensitive_features=seen)
         method.fit(X, y, sensitive_features=seen)
     privileged = method.privileged

@@ -8,7 +8,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._brief import brief
 from isonomy._groups import attribute_columns, group_index, is_one_of
 from isonomy._tables import plain
 from isonomy._validate import check_length, check_score, check_weight
@@ -17,6 +16,7 @@ from isonomy.metrics import Counts, Metric, bias_of, get_metric
 from isonomy.mitigators import FairnessConstrainedThresholds
 from isonomy.mitigators.aims import GOAL_OF
 from isonomy.stats import pareto
+from isonomy.stats.results import Result
 
 CONSTRAINT_OF = {
     metric: goal for metric, goal in GOAL_OF.items() if goal in FairnessConstrainedThresholds.aims
@@ -28,7 +28,7 @@ CONSTRAINT_OF = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frontier:
+class Frontier(Result):
     """Performance and bias that group thresholds on one model's scores reach.
 
     Attributes
@@ -54,8 +54,6 @@ class Frontier:
     larger_is_better: bool = True
     same_rows: bool = False
     as_is: tuple[float, float] | None = None
-
-    __repr__ = brief
 
     @property
     def gain(self) -> Floats:
@@ -105,9 +103,6 @@ class Frontier:
     def to_dict(self) -> dict[str, Any]:
         """Return the points as plain data; undefined is None."""
         return {str(name): plain(values) for name, values in self.frame().items()}
-
-    def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False, float_format="{:.4f}".format)
 
 
 def post_processing_frontier(

@@ -5,7 +5,7 @@ baseline spans 0 to 1. A method is judged by where its point falls. Everything h
 arrays: performance where more is better, bias where less is better and never negative.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -114,7 +114,7 @@ def classify(
     ----------
     Hort, Zhang, Sarro, Harman 2021, Fairea, section 4.2 and the authors' repository.
     """
-    points = _scaled(performance, bias, baseline_performance, baseline_bias, rule)
+    points = _scaled((performance, bias), (baseline_performance, baseline_bias), rule)
     return _place(points, rule, _cut(points) if _falls(points) else None)
 
 
@@ -173,7 +173,7 @@ def place(
     >>> placed.region.tolist(), placed.area.round(6).tolist()
     ([3, 4], [0.03125, nan])
     """
-    points = _scaled(performance, bias, baseline_performance, baseline_bias, rule)
+    points = _scaled((performance, bias), (baseline_performance, baseline_bias), rule)
     cut = _cut(points) if _falls(points) else None
     codes = _place(points, rule, cut)
     return Placed(codes, _measure(points, codes == GOOD, rule, cut))
@@ -211,17 +211,11 @@ def _rescale(values: Floats, line: Floats) -> tuple[Floats, Floats]:
         return (values - low) / span, (line - low[..., None]) / span[..., None]
 
 
-def _scaled(
-    performance: ArrayLike,
-    bias: ArrayLike,
-    baseline_performance: ArrayLike,
-    baseline_bias: ArrayLike,
-    rule: str,
-) -> Normalised:
+def _scaled(points: Sequence[ArrayLike], line: Sequence[ArrayLike], rule: str) -> Normalised:
     """Return points and baselines rescaled, the points broadcast to one shape."""
     check_choice("rule of regions", rule, ("paper", "code"))
-    line_y, line_x = _check_line(baseline_performance, baseline_bias)
-    y, x = np.asarray(performance, dtype=np.float64), np.asarray(bias, dtype=np.float64)
+    line_y, line_x = _check_line(*line)
+    y, x = (np.asarray(part, dtype=np.float64) for part in points)
     try:
         lead = np.broadcast_shapes(line_y.shape[:-1], line_x.shape[:-1])
         shape = np.broadcast_shapes(x.shape, y.shape, lead)

@@ -98,8 +98,8 @@ class Validation:
     def _predict(self, method: Any, k: int) -> NDArray[Any]:
         train, test = self.splits[k]
         X, y, s = self._part(train)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateOutputWarning)  # counts show it
+        with warnings.catch_warnings(action="ignore", category=DegenerateOutputWarning):
+            # counts show it
             fitted = method.fit(X, y, sensitive_features=s)
         return self._labels(fitted, test)
 
@@ -168,8 +168,7 @@ def _fit_once(method: PostProcessor, X: Any, y: Any, s: Any) -> tuple[Any, tuple
         learn(method, *args)
 
     method.fit_scores = watch  # type: ignore[method-assign,assignment]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateOutputWarning)
+    with warnings.catch_warnings(action="ignore", category=DegenerateOutputWarning):
         method.fit(X, y, sensitive_features=s)
     del method.fit_scores  # the class's own again
     return method, seen[0]
