@@ -6,7 +6,7 @@ import numpy as np
 
 from isonomy.audit.traits import CAVEAT, FEWEST_MODELS
 from isonomy.report.html import render
-from isonomy.report.svg import Scale, axes, span_of, svg
+from isonomy.report.svg import Scale, axes, span_of, svg, text
 from isonomy.report.tradeoff import _Labels, _mark
 
 if TYPE_CHECKING:

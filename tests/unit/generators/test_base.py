@@ -111,7 +111,7 @@ def test_refusals(people: pd.DataFrame) -> None:
         fitted.sample(1, condition={"age": 30})
     with pytest.raises(UnknownName, match="value of sex"):
         fitted.sample(1, condition={"sex": "X"})
-    with pytest.raises(InputError, match="must not be negative; got -1"):
+    with pytest.raises(InputError, match="must be at least 0; got -1"):
         fitted.sample(-1)
     with pytest.raises(InputError, match="noise must not be negative"):
         make_generator("bootstrap_noise", noise=-1).fit(people)

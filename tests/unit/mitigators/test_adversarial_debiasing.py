@@ -247,7 +247,7 @@ def test_what_cannot_be_is_refused() -> None:
     X, y, s = people(300)
     with pytest.raises(InputError, match="n_epochs must be at least 1; got 0"):
         AdversarialDebiasing(n_epochs=0).fit(X, y, sensitive_features=s)
-    with pytest.raises(InputError, match="adversary_loss_weight must not be negative"):
+    with pytest.raises(InputError, match="adversary_loss_weight must be at least 0"):
         AdversarialDebiasing(adversary_loss_weight=-1).fit(X, y, sensitive_features=s)
     with pytest.raises(InputError, match="adversary_learning_rate must be above 0; got 0"):
         AdversarialDebiasing(adversary_learning_rate=0).fit(X, y, sensitive_features=s)

@@ -125,5 +125,5 @@ def test_collapse_to_one_class_is_a_warning() -> None:
 
 
 def test_one_prototype_is_refused() -> None:
-    with pytest.raises(InputError, match="at least 2 prototypes"):
+    with pytest.raises(InputError, match="prototypes, must be at least 2; got 1"):
         LearningFairRepresentations(k=1).resample(np.eye(4), np.arange(4) % 2, np.arange(4) % 2)

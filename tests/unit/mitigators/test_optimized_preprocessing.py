@@ -199,7 +199,7 @@ def test_refusals_in_words(people) -> None:
         OptimizedPreprocessing(
             columns=["skill"], sensitive_columns="sex", distortion=table
         ).resample(X, y, s)
-    with pytest.raises(InputError, match="'sum' or 'max'"):
+    with pytest.raises(InputError, match="'sum' and 'max'"):
         OptimizedPreprocessing(
             columns=["job"], sensitive_columns="sex", distortion=Distortion(combine="mean")
         ).resample(X, y, s)

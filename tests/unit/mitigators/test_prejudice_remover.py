@@ -139,7 +139,7 @@ def test_protected_columns_are_left_out_and_scale_does_not_matter() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     X, y, s = case()
-    with pytest.raises(InputError, match="eta must not be negative; got -1"):
+    with pytest.raises(InputError, match="eta must be at least 0; got -1"):
         PrejudiceRemover(eta=-1.0).fit(X, y, sensitive_features=s)
     with pytest.raises(UnknownName, match="did you mean 'exact'"):
         PrejudiceRemover(gradient="exakt").fit(X, y, sensitive_features=s)

@@ -41,7 +41,7 @@ def test_a_failed_run_keeps_a_row_with_its_reason_and_stays_out_of_wide() -> Non
 
 @pytest.mark.parametrize(("status", "reason"), [("failed", ""), ("fine", "because")])
 def test_a_record_must_say_what_became_of_it(status: str, reason: str) -> None:
-    with pytest.raises(InputError, match=r"must (say why|be one of)"):
+    with pytest.raises(InputError, match=r"must say why|no status"):
         run(0, status, reason)
 
 
@@ -80,5 +80,5 @@ def test_check_frame_brings_plain_columns_to_their_types() -> None:
     assert check_frame(plain.assign(reason=None))["reason"].tolist() == [""]
     with pytest.raises(InputError, match="'value' is missing"):
         check_frame(plain.drop(columns="value"))
-    with pytest.raises(InputError, match="status must be one of"):
+    with pytest.raises(InputError, match="no status"):
         check_frame(plain.assign(status="great"))

@@ -113,7 +113,7 @@ def test_what_cannot_be_placed_is_undefined() -> None:
 
 
 def test_messages() -> None:
-    with pytest.raises(InputError, match="rule must be"):
+    with pytest.raises(InputError, match="no rule of regions"):
         classify(0.5, 0.5, *LINE, rule="mine")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="two degrees or more"):
         classify(0.5, 0.5, [1.0], [1.0])

@@ -172,7 +172,7 @@ def test_an_error_rate_is_judged_like_an_accuracy() -> None:
 
 
 def test_messages() -> None:
-    with pytest.raises(InputError, match="must not be negative"):
+    with pytest.raises(InputError, match="resamples must be at least 0"):
         judge_counts(joint(n=100), resamples=-1)
     y, base, other, s = rows(100)
     one, two = (JointCounts.from_labels(y, base, other, sensitive_features=s + k) for k in (0, 5))
