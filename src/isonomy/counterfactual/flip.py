@@ -303,12 +303,7 @@ def match_groups(wanted: Any, groups: Sequence[Any]) -> list[int]:
 
 def _array(values: Sequence[Any]) -> NDArray[Any]:
     """Return labels as an array that keeps their type; text and mixtures as objects."""
-    made = np.asarray(values)
-    if made.ndim == 1 and made.dtype.kind in "iufb":
-        return made
-    out = np.empty(len(values), dtype=object)
-    out[:] = list(values)
-    return out
+    return pd.Series(list(values)).to_numpy()
 
 
 def _names_only(

@@ -150,8 +150,7 @@ class Pairs:
     @cached_property
     def score(self) -> Floats:
         """The score of each row as it is."""
-        own: Floats = self.scores[np.arange(self.codes.size), self.codes]
-        return own
+        return np.asarray(self.scores[np.arange(self.codes.size), self.codes])
 
     @cached_property
     def target(self) -> Codes:
@@ -163,8 +162,7 @@ class Pairs:
     @cached_property
     def other(self) -> Floats:
         """The score of each row in that group."""
-        best: Floats = self.scores[np.arange(self.codes.size), self.target]
-        return best
+        return np.asarray(self.scores[np.arange(self.codes.size), self.target])
 
     @cached_property
     def cd(self) -> Floats:

@@ -37,8 +37,7 @@ class Modes:
         log = np.log(self.share) - np.log(self.deviation) - 0.5 * z**2
         log -= log.max(axis=1, keepdims=True)
         p = np.exp(log)
-        out: Floats = p / p.sum(axis=1, keepdims=True)
-        return out
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def fit_modes(values: Floats, components: int = 10, *, concentration: float = 0.001) -> Modes:

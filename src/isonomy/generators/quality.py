@@ -146,8 +146,7 @@ def features(
             numbers.append((points[:, j, None] - column.low) / (column.high - column.low))
         else:
             numbers.append(points[:, j, None])
-    out: Floats = np.hstack([*numbers, *flags]).astype(np.float64)
-    return out
+    return np.hstack([*numbers, *flags]).astype(np.float64)
 
 
 def frechet_distance(first: Floats, second: Floats) -> float:

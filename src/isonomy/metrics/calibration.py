@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from isonomy._arrays import Floats
-from isonomy.metrics.rates import add_up, divide
+from isonomy._arrays import Floats, divide
+from isonomy.metrics.rates import add_up
 from isonomy.stats import corrected_calibration_error, logistic_calibration, spiegelhalter_z
 from isonomy.stats.calibration import Estimate
 

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._validate import check_choice
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.individual import benefits, generalized_entropy
 from isonomy.metrics.metric import Combine, GapParts, add_metric
-from isonomy.metrics.rates import RATES, divide
+from isonomy.metrics.rates import RATES
 
 Comparison = Literal["privileged", "max_min", "each"]
 

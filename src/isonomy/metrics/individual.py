@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._validate import check_length
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
-from isonomy.metrics.rates import add_up, divide
+from isonomy.metrics.rates import add_up
 
 
 def generalized_entropy(benefit: Floats, weight: Floats, alpha: float) -> Floats:

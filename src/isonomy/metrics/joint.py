@@ -1,6 +1,5 @@
 """Counts of two models' predictions on the same rows, for paired comparisons."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -122,16 +121,9 @@ class JointCounts(CellTensor):
                 spot[labels[:, None], labels[None, :]] += cells[k]
             return out
 
-        return cls(
-            n=lay(counts.n),
-            attributes=tuple(a for a in counts.attributes if a != base),
-            groups=groups,
-            classes=classes,
-            favorable=counts.favorable,
-            privileged=dict(counts.privileged),
-            w=None if counts.w is None else lay(counts.w),
-            w2=None if counts.w2 is None else lay(counts.w2),
-        )
+        others = tuple(a for a in counts.attributes if a != base)
+        laid = counts.map_cells(lay, attributes=others, groups=groups, classes=classes)
+        return cls(**vars(laid))
 
     @classmethod
     def stack(cls, repeats: Sequence[Self]) -> Self:
@@ -162,10 +154,7 @@ class JointCounts(CellTensor):
         return self.regroup(index, chosen)
 
     def _counts(self, axis: int) -> Counts:
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("n", "w", "w2"):
-            fields[name] = None if fields[name] is None else fields[name].sum(axis=axis)
-        return Counts(**fields)
+        return Counts(**vars(self.map_cells(lambda cells: np.asarray(cells.sum(axis=axis)))))
 
     @property
     def base(self) -> Counts:

@@ -1,14 +1,14 @@
 """Performance of hard labels, from the confusion matrix over all groups."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
-from isonomy.metrics.rates import divide
 
 ZERO_DIVISION_METRICS: tuple[str, ...] = (
     "accuracy",
@@ -81,14 +81,9 @@ def _hard_auc(counts: Counts, *, zero_division: float) -> Floats:
     return _filled(np.mean(_recall(_two(counts)), axis=-1), zero_division)
 
 
-def _selection_rate(counts: Counts) -> Floats:
+def _favorable_share(counts: Counts, *, axis: int) -> Floats:
     matrix = _two(counts)
-    return divide(matrix[..., 1].sum(axis=-1), matrix.sum(axis=(-1, -2)))
-
-
-def _base_rate(counts: Counts) -> Floats:
-    matrix = _two(counts)
-    return divide(matrix[..., 1, :].sum(axis=-1), matrix.sum(axis=(-1, -2)))
+    return divide(matrix.sum(axis=axis)[..., 1], matrix.sum(axis=(-1, -2)))
 
 
 def _mcc(counts: Counts, *, zero_division: float) -> Floats:
@@ -141,12 +136,12 @@ _add(
     zero_division=False,
 )  # fmt: skip
 _add(
-    "selection_rate", "selected", "P(ŷ = fav)", _selection_rate, avoid="It is not a measure of quality.",
+    "selection_rate", "selected", "P(ŷ = fav)", partial(_favorable_share, axis=-2), avoid="It is not a measure of quality.",
     sign="Neither high nor low is good by itself; it is reported for reading the gaps.",
     zero_division=False,
 )  # fmt: skip
 _add(
-    "base_rate", "base rate", "P(y = fav)", _base_rate, avoid="It is a fact about the data, not the model.",
+    "base_rate", "base rate", "P(y = fav)", partial(_favorable_share, axis=-1), avoid="It is a fact about the data, not the model.",
     sign="Neither high nor low is good by itself; it is reported for reading the gaps.",
     zero_division=False,
 )  # fmt: skip

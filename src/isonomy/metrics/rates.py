@@ -7,17 +7,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._registry import Registry
 from isonomy.metrics.counts import Counts
 
 Mask = NDArray[np.bool_]
-
-
-def divide(top: Floats, bottom: Floats) -> Floats:
-    """Divide; 0 / 0 is NaN, anything else over 0 is infinite, and nothing is said."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(top / bottom)
 
 
 def add_up(index: NDArray[np.intp], weight: Floats, size: int = 0) -> Floats:

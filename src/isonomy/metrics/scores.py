@@ -5,7 +5,7 @@ histogram of them nearly is, and that is what intervals and out-of-core files us
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._files import open_table, sql_name
 from isonomy._groups import as_column, is_missing, is_one_of, sorted_values
 from isonomy._validate import (
@@ -36,7 +36,7 @@ from isonomy.metrics.calibration import (
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
 from isonomy.metrics.query import Bins, banded
-from isonomy.metrics.rates import add_up, divide
+from isonomy.metrics.rates import add_up
 from isonomy.stats import logistic_calibration, spiegelhalter_z
 
 
@@ -152,17 +152,8 @@ class ScoreTable:
 
         inside = bool(score.min() >= 0 and score.max() <= 1)
         loss = _loss(good, np.clip(score, 0.0, 1.0))
-        w = total(weights)
-        divisor = np.where(w > 0, w, 1.0)
-        return cls(
-            n=total(np.ones(score.size)),
-            w=w,
-            mean=total(weights * score) / divisor,
-            square=total(weights * (score - good) ** 2) / divisor,
-            loss=total(weights * loss) / divisor,
-            groups=groups,
-            probabilities=inside,
-        )
+        sums = [total(weights * each) for each in (score, (score - good) ** 2, loss)]
+        return cls._from_sums(total(np.ones(score.size)), total(weights), sums, groups, inside)
 
     @classmethod
     def from_query(
@@ -216,20 +207,21 @@ class ScoreTable:
             for cell in cells
         ]
         totals = np.zeros((6, len(counts.groups), 2, bins))
-        sums = np.array([cell[k + 2 :] for cell in cells], dtype=np.float64)
-        np.add.at(totals, (slice(None), *np.array(at, dtype=np.intp).T), sums.T)
+        summed = np.array([cell[k + 2 :] for cell in cells], dtype=np.float64)
+        np.add.at(totals, (slice(None), *np.array(at, dtype=np.intp).T), summed.T)
         n, mass, first, second, loss_good, loss_bad = totals
-        divisor = np.where(mass > 0, mass, 1.0)
         y = np.array([0.0, 1.0])[:, None]
-        return cls(
-            n=n,
-            w=mass,
-            mean=first / divisor,
-            square=(second - 2 * y * first + y * mass) / divisor,
-            loss=np.where(y == 1, loss_good, loss_bad) / divisor,
-            groups=counts.groups,
-            probabilities=bool(inside),
-        )
+        square = second - 2 * y * first + y * mass
+        sums = [first, square, np.where(y == 1, loss_good, loss_bad)]
+        return cls._from_sums(n, mass, sums, counts.groups, bool(inside))
+
+    @classmethod
+    def _from_sums(
+        cls, n: Floats, w: Floats, sums: Sequence[Floats], groups: Any, probabilities: bool
+    ) -> Self:
+        """Return the means of cells whose sums of scores, squared errors and losses are given."""
+        mean, square, loss = (part / np.where(w > 0, w, 1.0) for part in sums)
+        return cls(n, w, mean, square, loss, groups, probabilities)
 
     def merge(self, index: NDArray[np.intp], groups: tuple[tuple[Any, ...], ...]) -> Self:
         """Add up groups that share an index."""
@@ -242,12 +234,8 @@ class ScoreTable:
 
     def _joined(self, add: Callable[[Floats], Floats]) -> Self:
         """Add cells up; means are weighted."""
-        w = add(self.w)
-        mass = np.where(w > 0, w, 1.0)
-        mean, square, loss = (
-            add(self.w * each) / mass for each in (self.mean, self.square, self.loss)
-        )
-        return replace(self, n=add(self.n), w=w, mean=mean, square=square, loss=loss)
+        sums = [add(self.w * each) for each in (self.mean, self.square, self.loss)]
+        return self._from_sums(add(self.n), add(self.w), sums, self.groups, self.probabilities)
 
     def pooled(self) -> Self:
         """Add all groups up into one."""

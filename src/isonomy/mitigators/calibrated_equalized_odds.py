@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._validate import check_choice
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._post import SEED, check_cells, label_sums, uniform
@@ -151,8 +151,7 @@ class CalibratedEqualizedOdds(PostProcessor):
         if self.protocol == "corrected":
             needed = total[:, {"fnr": [1], "fpr": [0], "weighted": [0, 1]}[cost_name]]
             check_cells(needed, ("unprivileged", "privileged"), who=self.name)
-        with np.errstate(invalid="ignore"):
-            gfpr, one_less_gfnr = (label_sums(y, s, scores, w, 2) / total).T
+        gfpr, one_less_gfnr = divide(label_sums(y, s, scores, w, 2), total).T
         gfnr = 1 - one_less_gfnr
         base = total[:, 1] / total.sum(axis=1)
         cost, trivial = {
@@ -166,8 +165,7 @@ class CalibratedEqualizedOdds(PostProcessor):
         self.chosen_cost_, self.base_rate_, self.cost_ = cost_name, base, cost
         self.mix_rate_ = np.zeros(2)
         if self.published:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                self.mix_rate_[better] = np.divide(gap, room)
+            self.mix_rate_[better] = divide(gap, room)
         elif not self.reached_:
             raise NotApplicable(
                 f"{self.name} cannot make the {cost_name} costs equal: they are {cost[0]:.3g} and "

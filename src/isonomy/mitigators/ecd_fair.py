@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._tables import as_matrix, column_names
 from isonomy._validate import check_choice, check_least, check_share, listed, make_rng
 from isonomy.counterfactual.extremes import (
@@ -425,8 +425,7 @@ class _Objective:
         y, s = self.y[self.held], self.s[self.held]
         cell = s * 2 + y
         wrong = np.bincount(cell, predicted != y, 4)
-        with np.errstate(invalid="ignore"):
-            rates = 100 * wrong / np.bincount(cell, minlength=4)
+        rates = divide(100 * wrong, np.bincount(cell, minlength=4))
         self._behaviour = tuple(np.nan_to_num(rates, nan=-1.0).round().astype(int).tolist())
         return np.asarray(predicted == y)
 

@@ -95,9 +95,8 @@ class GridSearch(Reduction):
         model = self.predictors_[self.best_]
         if not hasattr(model, "predict_proba"):
             return np.asarray(model.predict(X), dtype=np.float64)
-        p = np.zeros((len(model.predict(X)), 2))
-        p[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(X)
-        return p[:, 1]
+        favorable = np.asarray(model.classes_, dtype=np.intp) == 1
+        return np.asarray(model.predict_proba(X)[:, favorable].sum(axis=1))
 
     def predict_labels(self, X: Any, s: Vector | None = None) -> Vector:
         """Return the chosen model's labels."""

@@ -225,8 +225,7 @@ def _standard_error(chosen: Floats, total: Floats, rows: Floats, metric: str) ->
         variance = variance[:, 1]
     elif metric == "aod":
         variance = variance.sum(axis=1) / 4
-    error: Floats = np.sqrt(variance.sum(axis=0))
-    return error
+    return np.asarray(np.sqrt(variance.sum(axis=0)))
 
 
 def _weight_above(scores: Floats, w: Weights, threshold: Floats) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._names import base_name, parse_name
 from isonomy._validate import listed
 from isonomy.errors import InputError
@@ -58,8 +58,7 @@ class Curves:
 def known_mean(values: Floats, axis: int | tuple[int, ...] = -1) -> Floats:
     """Return the mean of the values that are known; NaN where none is."""
     known = np.isfinite(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))
+    return divide(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))
 
 
 def one_study(frame: pd.DataFrame) -> pd.DataFrame:

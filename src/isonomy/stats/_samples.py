@@ -119,5 +119,4 @@ def reasons(*cases: tuple[Any, str]) -> Words:
     """Return the first reason that applies in each cell, else the empty text."""
     masks, texts = zip(*cases, strict=True)
     chosen = np.select(np.broadcast_arrays(*masks), [np.str_(text) for text in texts], np.str_(""))
-    out: Words = np.asarray(chosen)[()]
-    return out
+    return np.asarray(chosen)[()]

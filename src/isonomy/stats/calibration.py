@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, expit, gammainc, gammaincinv, logit, ndtri
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._validate import check_share
 
 STEPS = 40
@@ -63,8 +63,7 @@ def corrected_calibration_error(
         check_share("confidence", confidence)
     observed, expected, n = (np.asarray(x, dtype=np.float64) for x in (share, score, rows))
     weights = np.where(n > 0, n if mass is None else np.asarray(mass, dtype=np.float64), 0.0)
-    with np.errstate(invalid="ignore"):
-        weights = weights / weights.sum(axis=-1, keepdims=True)
+    weights = divide(weights, weights.sum(axis=-1, keepdims=True))
     n = np.maximum(n, 1.0)
     gaps = np.where(weights > 0, observed - expected, 0.0)
     expected = np.where(weights > 0, expected, 0.5)
@@ -261,5 +260,4 @@ def spiegelhalter_z(
     s = np.asarray(score, dtype=np.float64)
     total = (w * (hit - s) * (1 - 2 * s)).sum(axis=-1)
     variance = (square * (1 - 2 * s) ** 2 * s * (1 - s)).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(variance > 0, total / np.sqrt(variance), np.nan)
+    return np.where(variance > 0, divide(total, np.sqrt(variance)), np.nan)

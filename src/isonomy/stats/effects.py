@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._validate import check_choice, check_share
 from isonomy.stats._samples import NanPolicy, Words, two_samples
 from isonomy.stats.ranks import rank
@@ -90,14 +90,9 @@ def hedges_g(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Flo
     Hedges 1981, Distribution Theory for Glass's Estimator of Effect Size and Related Estimators.
     """
     first, second = two_samples(a, b, nan=nan)
-    sizes = [
-        (~np.isnan(side)).sum(axis=-1) if nan == "omit" else side.shape[-1]
-        for side in (first, second)
-    ]
-    free = np.maximum(np.asarray(sizes[0] + sizes[1] - 2, dtype=np.float64), 2.0)
+    free = np.maximum(_moments(first, nan)[2] + _moments(second, nan)[2] - 2, 2.0)
     factor = np.exp(gammaln(free / 2) - gammaln((free - 1) / 2)) / np.sqrt(free / 2)
-    out: Floats = np.asarray(factor * cohens_d(first, second, variance="pooled", nan=nan))[()]
-    return out
+    return np.asarray(factor * cohens_d(first, second, variance="pooled", nan=nan))[()]
 
 
 def _pairs_above(a: ArrayLike, b: ArrayLike, nan: NanPolicy) -> tuple[Floats, Floats]:
@@ -126,8 +121,7 @@ def a12(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Floats:
     Statistics of McGraw and Wong.
     """
     above, pairs = _pairs_above(a, b, nan)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(above / pairs)[()]
+    return divide(above, pairs)[()]
 
 
 def cliffs_delta(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") -> Floats:
@@ -152,9 +146,8 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike, *, nan: NanPolicy = "propagate") ->
     Cliff 1993, Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions.
     """
     above, pairs = _pairs_above(a, b, nan)
-    with np.errstate(invalid="ignore"):
-        # one division keeps delta exact where it is a simple fraction, such as 0.147 of 1,000
-        return np.asarray((2.0 * above - pairs) / pairs)[()]
+    # one division keeps delta exact where it is a simple fraction, such as 0.147 of 1,000
+    return divide(2.0 * above - pairs, pairs)[()]
 
 
 def cliffs_delta_interval(
@@ -244,5 +237,4 @@ def effect_class(effect: ArrayLike, *, scale: Literal["cohen", "cliff", "a12"] =
     size = np.abs(size)
     place = np.searchsorted(np.array(EFFECT_SCALES[scale]), size, side="right")
     words = np.array(["negligible", "small", "medium", "large"])[place]
-    out: Words = np.where(np.isnan(size), "undefined", words)[()]
-    return out
+    return np.where(np.isnan(size), "undefined", words)[()]

@@ -157,8 +157,7 @@ def _welch(low: Floats, high: Floats) -> Floats:
     """Return Welch's t of ``high`` over ``low`` along the last axis; undivided without spread."""
     gap = high.mean(axis=-1) - low.mean(axis=-1)
     spread = low.var(axis=-1, ddof=1) / low.shape[-1] + high.var(axis=-1, ddof=1) / high.shape[-1]
-    out: Floats = np.where(spread > 0, gap / np.sqrt(np.where(spread > 0, spread, 1.0)), gap)
-    return out
+    return np.asarray(np.where(spread > 0, gap / np.sqrt(np.where(spread > 0, spread, 1.0)), gap))
 
 
 def _shifted_bootstrap(

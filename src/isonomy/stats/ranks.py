@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._validate import check_choice
 from isonomy.errors import InputError
 
@@ -64,6 +64,4 @@ def mean_ranks(
     ranks = rank(values, ties=ties, descending=descending)
     if ranks.ndim < 2:
         raise InputError("Values must have two axes or more, (blocks, treatments); they have one.")
-    with np.errstate(invalid="ignore"):
-        out: Floats = np.nansum(ranks, axis=-2) / (~np.isnan(ranks)).sum(axis=-2)
-    return out
+    return divide(np.nansum(ranks, axis=-2), (~np.isnan(ranks)).sum(axis=-2))[()]

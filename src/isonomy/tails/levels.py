@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from isonomy._arrays import Floats, Rows
+from isonomy._arrays import Floats, Rows, divide
 from isonomy._validate import check_choice, check_share, make_rng
 from isonomy.errors import InputError
 from isonomy.stats import percentile_interval
@@ -200,8 +200,7 @@ class Limits:
             if what == "shape":
                 return x
             if what == "endpoint":
-                with np.errstate(divide="ignore"):
-                    return np.where(x < 0, location - unit / x, np.inf)
+                return np.where(x < 0, location - divide(unit, x), np.inf)
             return np.asarray(np.exp(x) * unit + (location if what == "return_level" else 0.0))
 
         return problem, back
@@ -432,8 +431,7 @@ class Limits:
             return named[self.what]
         base = location if flat.family == "gev" else np.full(resamples, flat.theta[row, 0])
         if self.what == "endpoint":
-            with np.errstate(divide="ignore"):
-                return np.where(shape < 0, base - scale / shape, np.inf)
+            return np.where(shape < 0, base - divide(scale, shape), np.inf)
         log_rate = np.full(resamples, self.log_rate)
         if flat.threshold is not None:
             start = flat.threshold[row]

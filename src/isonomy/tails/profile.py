@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isonomy._arrays import Floats, Rows
+from isonomy._arrays import Floats, Rows, divide
 from isonomy.tails.laws import Value, gev_value, growth
 from isonomy.tails.solve import minimize
 
@@ -165,8 +165,7 @@ def crossing(
         up = value > 0
         high[todo] = np.where(up, x[todo], high[todo])
         low[todo] = np.where(up, low[todo], x[todo])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            new = x[todo] - value / slope
+        new = x[todo] - divide(value, slope)
         width = high[todo] - low[todo]
         good = (slope > 0) & (new > low[todo]) & (new < high[todo])
         new = np.where(good, new, 0.5 * (low[todo] + high[todo]))

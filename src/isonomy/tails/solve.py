@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gamma
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy.tails.laws import Value, gev_value, gpd_logpdf, gpd_value, law_quantile
 
 Objective = Callable[[Floats, NDArray[np.intp]], Value]
@@ -130,9 +130,7 @@ def _l_moments(x: Floats) -> tuple[Floats, Floats, Floats]:
     b1 = ordered @ (i / (n - 1)) / n
     b2 = ordered @ (i * (i - 1) / ((n - 1.0) * (n - 2.0))) / n
     second = 2 * b1 - b0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        skew = (6 * b2 - 6 * b1 + b0) / second
-    return b0, second, skew
+    return b0, second, divide(6 * b2 - 6 * b1 + b0, second)
 
 
 def _gpd_moments(y: Floats) -> Floats:
@@ -290,6 +288,12 @@ def _standard(x: Floats) -> tuple[Floats, Floats, Floats]:
     return (x - centre[:, None]) / spread[:, None], centre, spread
 
 
+def _unscaled(theta: Floats, centre: Floats, spread: Floats) -> Floats:
+    """Return what was fitted to standardised values as that of the values themselves."""
+    parts = (theta[:, 0] * spread + centre, np.exp(theta[:, 1]) * spread, theta[:, 2])
+    return np.stack(parts, axis=-1)
+
+
 def _on(z: Floats, at: Floats, rows: NDArray[np.intp]) -> Value:
     return gev_value(at, z if rows.size == z.shape[0] else z[rows])
 
@@ -323,10 +327,7 @@ def _solve_gev(x: Floats) -> Solved:
         hopeless=lambda at: at[:, 2] < -0.995,
     )
     done &= theta[:, 2] > -1.0 + 1e-6
-    out = np.stack(
-        [theta[:, 0] * spread + centre, np.exp(theta[:, 1]) * spread, theta[:, 2]], axis=-1
-    )
-    return out, value.value + np.log(spread), done
+    return _unscaled(theta, centre, spread), value.value + np.log(spread), done
 
 
 def solve_gumbel(x: Floats) -> Solved:
@@ -334,10 +335,7 @@ def solve_gumbel(x: Floats) -> Solved:
     z, centre, spread = _standard(x)
     start = np.zeros((z.shape[0], 3))
     theta, value, done = minimize(lambda at, rows: _on(z, at, rows), start, free=(0, 1))
-    out = np.stack(
-        [theta[:, 0] * spread + centre, np.exp(theta[:, 1]) * spread, theta[:, 2]], axis=-1
-    )
-    return out, value.value + np.log(spread), done
+    return _unscaled(theta, centre, spread), value.value + np.log(spread), done
 
 
 _ESTIMATORS: dict[tuple[str, str], Callable[[Floats], Floats]] = {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
 from isonomy.tails.laws import gev_quantile, growth, law_cdf, law_quantile
@@ -145,8 +145,7 @@ class TailFit(Result):
         inf
         """
         shape = np.asarray(self.shape)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            end = np.where(shape < 0, self.location - self.scale / shape, np.inf)
+        end = np.where(shape < 0, self.location - divide(self.scale, shape), np.inf)
         end = np.where(np.isnan(shape), np.nan, end)
         return as_value(end if self.upper is None else np.minimum(end, self.upper))
 

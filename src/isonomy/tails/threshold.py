@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from isonomy._arrays import Floats
+from isonomy._arrays import Floats, divide
 from isonomy._validate import check_choice, make_rng
 from isonomy.errors import InputError
 from isonomy.stats.results import Result
@@ -193,9 +193,8 @@ def cv_test(
     ordered = _largest(values, k_max + 1)
     k = np.arange(k_min, k_max + 1)
     mean, spread = _running(ordered, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cv = (spread[..., :-1] / (mean[..., :-1] - ordered[..., 1:]))[..., k_min - 1 :]
-        raw = (spread / mean)[..., k_min - 1 : k_max]
+    cv = divide(spread[..., :-1], mean[..., :-1] - ordered[..., 1:])[..., k_min - 1 :]
+    raw = divide(spread, mean)[..., k_min - 1 : k_max]
     limit = 1.0 + ndtri(0.5 + confidence / 2) / np.sqrt(k)
     raw_limit: Floats = 1.0 + 1.0 / (4.0 * k.astype(np.float64))
     # equal values give 0 / 0: no spread is no evidence of a heavy tail
@@ -280,8 +279,7 @@ def multiple_cv_test(
             [-np.sort(-sample, axis=1), np.zeros((sample.shape[0], 1))], axis=1
         )
         mean, spread = _running(ordered[:, :-1], 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cv = spread[:, k - 1] / (mean[:, k - 1] - ordered[:, k])
+        cv = divide(spread[:, k - 1], mean[:, k - 1] - ordered[:, k])
         if shape is None:
             c = (cv @ share / share.sum())[:, None]
         else:

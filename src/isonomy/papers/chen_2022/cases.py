@@ -113,8 +113,7 @@ class Cube:
     def present(self) -> Mask:
         """Which (task, model, method) have runs, and an original model to compare with."""
         known: Mask = np.all(np.any(np.isfinite(self.values), axis=-1), axis=0)
-        both: Mask = known[..., 1:] & known[..., :1]
-        return both
+        return np.asarray(known[..., 1:] & known[..., :1])
 
     @cached_property
     def expected(self) -> Mask:
@@ -128,8 +127,7 @@ class Cube:
         """Where nothing is missing: held as expected, with all fifty runs."""
         full: Mask = np.all(np.isfinite(self.values), axis=(0, -1))
         full = full & (self.values.shape[-1] == RUNS)
-        out: Mask = (self.present == self.expected) & (full[..., 1:] | ~self.expected)
-        return out
+        return np.asarray((self.present == self.expected) & (full[..., 1:] | ~self.expected))
 
     @cached_property
     def means(self) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from isonomy._arrays import divide
 from isonomy.papers.chen_2022.cases import (
     ALPHA,
     EFFECTS,
@@ -79,8 +80,7 @@ def _effects(
         keep = np.all(cube.whole | ~cube.expected, axis=(0, 1)) & np.any(cube.present, axis=(0, 1))
         title = "Share of scenarios in which a method lowers a metric significantly, by size"
     counts = np.stack([(effects == i).sum(axis=(1, 2, 3)) for i in range(len(EFFECTS))], axis=1)
-    with np.errstate(invalid="ignore"):
-        shares = counts / counts.sum(axis=1, keepdims=True)
+    shares = divide(counts, counts.sum(axis=1, keepdims=True))
     untested, fewest = int((effects == UNTESTED).sum()), runs_needed(ALPHA)
     few = (
         f"Too few runs: {untested:,} more scenarios have fewer than can be significant at {ALPHA:.0%} "

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from isonomy._arrays import divide
 from isonomy.papers.archive import BASELINE
 from isonomy.papers.chen_2022.cases import (
     ALPHA,
@@ -100,8 +101,7 @@ def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
         ("d", pairs, (1, 2, 3)),
     ):
         cells = counts.sum(axis=over)
-        with np.errstate(invalid="ignore"):
-            share = cells / cells.sum(axis=-1, keepdims=True)
+        share = divide(cells, cells.sum(axis=-1, keepdims=True))
         place = pd.MultiIndex.from_product([[part], labels])
         shares.append(pd.DataFrame(share, index=place, columns=pd.Index(_COLUMNS)))
         keep.append(whole.all(axis=over))
@@ -136,9 +136,8 @@ def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
         top = np.max(np.where(known, worth, -np.inf), axis=-1, keepdims=True)
         best += known & (worth == top)
         scenarios += known
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rows = 100 * best.sum(axis=1) / scenarios.sum(axis=1)
-        overall = 100 * best.sum(axis=(0, 1)) / scenarios.sum(axis=(0, 1))
+    rows = divide(100 * best.sum(axis=1), scenarios.sum(axis=1))
+    overall = divide(100 * best.sum(axis=(0, 1)), scenarios.sum(axis=(0, 1)))
     data = pd.DataFrame(
         np.vstack([rows, overall]), index=[*TASKS, "Overall"], columns=pd.Index([*METHODS])
     )
