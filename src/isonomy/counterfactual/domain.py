@@ -82,7 +82,6 @@ class Domain:
     def _learn(self, columns: tuple[int, ...]) -> Coordinate:
         held = [_series(self.table, p) for p in columns]
         name = " + ".join(str(self.names[p]) if self.names else str(p) for p in columns)
-        none = np.empty(0)
         if len(columns) == 1:
             column = held[0]
             numeric = pd.api.types.is_numeric_dtype(column.dtype)
@@ -97,10 +96,11 @@ class Domain:
                         float(known.min()), float(known.max()), np.empty(0, dtype=np.intp),
                         np.unique(np.quantile(known, np.linspace(0, 1, 11), method="nearest")),
                     )  # fmt: skip
-            shown = _first_rows(column)
+            seen = column
         else:
-            shown = _first_rows(pd.Series(pd.MultiIndex.from_arrays(held).to_flat_index()))
-        return Coordinate(name, columns, "values", 0.0, float(shown.size - 1), shown, none)
+            seen = pd.Series(pd.MultiIndex.from_arrays(held).to_flat_index())
+        shown = np.flatnonzero(~seen.duplicated())  # where each value stands first
+        return Coordinate(name, columns, "values", 0.0, shown.size - 1.0, shown, np.empty(0))
 
     def encode(self, X: Any) -> Floats:
         """Return rows as points, one number per coordinate; NaN where a value is missing or new."""
@@ -188,11 +188,6 @@ def _series(X: Any, position: int) -> "pd.Series[Any]":
         return column.reset_index(drop=True)
     made = pd.Series(column)
     return made.infer_objects() if made.dtype == object else made
-
-
-def _first_rows(column: "pd.Series[Any]") -> NDArray[np.intp]:
-    """Return the first row that shows each distinct value, missing among them."""
-    return np.flatnonzero(~column.duplicated())
 
 
 def _where(mask: NDArray[np.bool_], yes: Any, no: Any) -> Any:

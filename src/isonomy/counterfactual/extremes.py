@@ -158,11 +158,7 @@ def conditional_value_at_risk(
     rng = make_rng(random_state)
     n = x.size
     depth = min(whole + 1, n)
-    rise = np.cumsum(rng.exponential(size=(resamples, depth)), axis=1)
-    rest = (
-        rng.gamma(n + 1 - depth, size=resamples) if depth < n else rng.exponential(size=resamples)
-    )
-    places = (rise / (rise[:, -1] + rest)[:, None] * n).astype(np.intp)
+    places = (_survivals(n, depth, resamples, rng) * n).astype(np.intp)
     drawn = x[np.minimum(places, n - 1)]
     over = drawn - drawn[:, [min(whole, depth - 1)]]
     first, second = over.sum(axis=1) / n, (over**2).sum(axis=1) / n
@@ -417,9 +413,7 @@ def _bootstrap(
     n = x.size
     depth = min(n, max(PAPER_K, int(n / horizons.min())) + 1)
     # the largest of n uniforms by their spacings: survival probabilities of the largest values
-    rise = np.cumsum(rng.exponential(size=(resamples, depth)), axis=1)
-    rest = rng.gamma(n + 1 - depth, size=resamples)
-    survival = rise / (rise[:, -1] + rest)[:, None]
+    survival = _survivals(n, depth, resamples, rng)
     drawn = x[np.minimum((survival * n).astype(np.intp), n - 1)]
     if fit is not None:
         beyond = survival < fit.rate
@@ -430,6 +424,13 @@ def _bootstrap(
     if n > PAPER_K:
         out["location"] = _locations(drawn[:, :PAPER_K], paper)
     return out
+
+
+def _survivals(n: int, depth: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Draw how likely each of the largest of n values is exceeded, the largest first."""
+    rise = np.cumsum(rng.exponential(size=(resamples, depth)), axis=1)
+    rest = rng.gamma(n + 1 - depth, size=resamples)
+    return np.asarray(rise / (rise[:, -1] + rest)[:, None])
 
 
 def _locations(top: Floats, paper: TailFit | None) -> Floats:

@@ -172,10 +172,8 @@ def seek_tail(
     done = 0
     idle = 0
     while done < rounds and scorer.rows - asked < queries and idle < 2 and domain.coordinates:
-        room = queries - (scorer.rows - asked)
-        better = climb.round(climb.along_coordinates, room)
-        if not better:
-            better = climb.round(climb.jumps, queries - (scorer.rows - asked))
+        better = climb.round(climb.along_coordinates, queries - (scorer.rows - asked))
+        better = better or climb.round(climb.jumps, queries - (scorer.rows - asked))
         idle = 0 if better else idle + 1
         done += 1
     order = np.argsort(-climb.best, kind="stable")

@@ -73,8 +73,7 @@ def calibration_estimates(
     """
     some = weight > 0
     if not some.any():
-        nothing = Estimate(*np.full(3, np.nan))
-        return dict.fromkeys(CALIBRATION, nothing)
+        return dict.fromkeys(CALIBRATION, Estimate(*np.full(3, np.nan)))
     good, values, weight = good[some], values[some], weight[some]
     rows = None if rows is None else rows[some]
     plain = calibration_error(good, values, weight)

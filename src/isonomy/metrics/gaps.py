@@ -24,8 +24,7 @@ def default_comparison(counts: Counts) -> Comparison:
     mask = counts.is_privileged()
     if mask is None or not mask.any():
         return "max_min"
-    known = counts.known
-    return "privileged" if (~mask & known).any() else "max_min"
+    return "privileged" if (~mask & counts.known).any() else "max_min"
 
 
 def compared(counts: Counts, compare: str | None = None) -> tuple[Counts, Comparison]:

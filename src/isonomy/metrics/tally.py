@@ -244,8 +244,7 @@ def from_frame(
             nw.col(_W).min().alias("least"),
         ]
     grouped = table.group_by(*names).agg(*sums).collect()
-    columns = [grouped[c].to_list() for c in grouped.columns]
-    rows = list(zip(*columns, strict=True))
+    rows = grouped.rows()
     if weight:
         check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]

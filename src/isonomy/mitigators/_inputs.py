@@ -47,10 +47,6 @@ def _groups_of(columns: list[Any], n_rows: int) -> tuple[NDArray[np.intp], list[
     return codes, [group[0] if len(columns) == 1 else group for group in groups]
 
 
-def _is_unknown(label: Any) -> bool:
-    return is_unknown_group(label if isinstance(label, tuple) else (label,))
-
-
 def known_rows(sensitive: Any, n_rows: int) -> NDArray[np.intp]:
     """Return the rows in which every protected attribute is known.
 
@@ -114,7 +110,8 @@ class GroupEncoder:
                 f"{_was(strange)} not among {listed(self.labels)}: with missing='drop' such rows get the mean over the "
                 f"groups."
             )
-        new = [label for label in strange if not _is_unknown(label)]
+        groups = {label: label if isinstance(label, tuple) else (label,) for label in strange}
+        new = [label for label, group in groups.items() if not is_unknown_group(group)]
         if new:
             warnings.warn(
                 f"{listed(new)} {_was(new)} not among the groups seen in fit, "
@@ -127,11 +124,12 @@ class GroupEncoder:
     def settle(self, privileged: Any, rates: NDArray[np.float64] | None) -> None:
         """Decide which groups are privileged: those named, else the better-off one of two."""
         if privileged is not None:
-            chosen = (
-                self._by_attribute(privileged)
-                if isinstance(privileged, Mapping)
-                else self._by_value(privileged)
-            )
+            if isinstance(privileged, Mapping):
+                chosen = self._by_attribute(privileged)
+            elif isinstance(privileged, tuple) and privileged in self.labels:
+                chosen = (privileged,)
+            else:
+                chosen = match_values(privileged, self.labels, what="group")
             if len(chosen) == len(self.labels):
                 raise InputError(
                     f"At least one group must be unprivileged; all of {listed(self.labels)} "
@@ -145,11 +143,6 @@ class GroupEncoder:
                     f"{MISSING!r}; the groups are {listed(self.labels)}: pass privileged=..."
                 )
             self.privileged = (self.labels[int(np.argmax(rates))],)
-
-    def _by_value(self, privileged: Any) -> tuple[Any, ...]:
-        if isinstance(privileged, tuple) and privileged in self.labels:
-            return (privileged,)
-        return match_values(privileged, self.labels, what="group")
 
     def _by_attribute(self, privileged: Mapping[Any, Any]) -> tuple[Any, ...]:
         """Return the groups that are privileged in every attribute named."""

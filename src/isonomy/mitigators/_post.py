@@ -40,15 +40,20 @@ def label_sums(
 
 
 def check_cells(
-    sums: NDArray[Any], names: Sequence[Any], *, who: str, kind: type[IsonomyError] = InputError
+    sums: NDArray[Any],
+    names: Sequence[Any],
+    *,
+    who: str,
+    rows: NDArray[Any] | None = None,
+    kind: type[IsonomyError] = InputError,
 ) -> None:
     """Raise where a group lacks one of the labels, so that a rate of it is undefined."""
-    empty = sums <= 0
-    if empty.any():
-        lacking = [names[int(g)] for g in np.flatnonzero(empty.any(axis=1))]
+    lacking = np.flatnonzero((sums <= 0).any(axis=1))
+    if lacking.size:
+        first = "" if rows is None else f" (the first has {int(rows[lacking[0]]):,} rows)"
         raise kind(
-            f"{who} needs every label in every group; group "
-            f"{listed(lacking)} lacks one: merge small groups or give more rows."
+            f"{who} needs every label in every group; group {listed(names[int(g)] for g in lacking)} "
+            f"lacks one{first}: merge small groups or give more rows."
         )
 
 

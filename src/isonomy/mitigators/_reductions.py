@@ -174,6 +174,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 class Reduction(InProcessor):
     """A mitigator that calls fairlearn with a base learner of ours."""
 
+    reference = "Agarwal et al., ICML 2018"
+    costly = True
     multi_group = True
     # bounded_group_loss makes no rates equal
     aims: ClassVar = {

@@ -96,8 +96,6 @@ class ExponentiatedGradient(Reduction):
 
     label = "EG"
     advice = "A guarantee for a learner of your choice, at the price of a lottery."
-    reference = "Agarwal et al., ICML 2018"
-    costly = True
     strength_values: ClassVar = {"bound": (0.1, 0.05, 0.02, 0.01)}
     draws_to_predict = True
     randomized = True

@@ -160,7 +160,8 @@ class Fairway(WrappedModel):
         counts = np.bincount(s * 2 + y, minlength=2 * (int(s.max()) + 1)).reshape(-1, 2)
         counts[~counts.any(axis=1)] = 1  # of groups without rows there is no model
         names = getattr(self, "groups_", range(len(counts)))
-        check_cells(counts, names, who=self.name, kind=NotApplicable)
+        rows = counts.sum(axis=1)
+        check_cells(counts, names, who=self.name, rows=rows, kind=NotApplicable)
         model = plain_logistic(self.protocol) if self.split_model is None else self.split_model
         labels = []
         for group in np.unique(s):

@@ -74,8 +74,6 @@ class GridSearch(Reduction):
 
     label = "GS"
     advice = "Like exponentiated_gradient, but one model and no lottery."
-    reference = "Agarwal et al., ICML 2018"
-    costly = True
     strength_values: ClassVar = {"constraint_weight": (0.25, 0.5, 0.75, 0.95)}
 
     constraint_weight: float = 0.5

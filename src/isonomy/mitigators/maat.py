@@ -167,7 +167,8 @@ class Maat(BaseMitigator):
         cell = s * 2 + y
         counts = np.bincount(cell, minlength=size)
         weight = np.bincount(cell, w, size).reshape(-1, 2).astype(np.float64)
-        check_cells(weight, names, who=self.name, kind=NotApplicable)
+        rows = counts.reshape(-1, 2).sum(axis=1)
+        check_cells(weight, names, who=self.name, rows=rows, kind=NotApplicable)
         removed = wae_removed(weight)
         two = len(names) == 2 and len(self._encoder.names) == 1
         if self.published and two and removed[1, 0] > 0:

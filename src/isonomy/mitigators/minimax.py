@@ -132,8 +132,7 @@ class Minimax(InProcessor):
                 f"minimax needs gamma for the error {self.error}: the lowest possible rate of it "
                 f"alone is reached by one label for all."
             )
-        usual = 2000 if self.published else 200
-        rounds = usual if self.rounds is None else self.rounds
+        rounds = (2000 if self.published else 200) if self.rounds is None else self.rounds
         check_least("rounds", rounds, 1)
         learner, X = self._prepare(X, y)
         own = np.ones(len(y)) if w is None else w / w.mean()

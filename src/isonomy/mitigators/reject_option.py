@@ -154,7 +154,9 @@ class RejectOption(PostProcessor):
         disparity, balanced = _criteria(chosen, total[:, :, None, None], self.metric)
         spread = np.zeros(m.shape)
         if self.protocol == "corrected":
-            spread = _standard_error(chosen, total, _rows_behind(total, y, s, w), self.metric)
+            # Kish's effective number: how many rows each cell's weight is worth
+            rows_behind = total if w is None else total**2 / label_sums(y, s, w, w, 2)
+            spread = _standard_error(chosen, total, rows_behind, self.metric)
         right = balanced
         if self.objective == "accuracy":
             right = (chosen[:, 1] - chosen[:, 0]).sum(axis=0) / total.sum()
@@ -205,11 +207,6 @@ class RejectOption(PostProcessor):
     def adjust_scores(self, scores: Floats, labels: Vector, s: Vector) -> Floats:
         """Return the scores, moved so that each group's threshold sits at one half."""
         return recentre(scores, self._threshold_of(s))
-
-
-def _rows_behind(total: Floats, y: Vector, s: Vector, w: Weights) -> Floats:
-    """Return how many rows each cell's weight is worth: Kish's effective number."""
-    return total if w is None else total**2 / label_sums(y, s, w, w, 2)
 
 
 def _standard_error(chosen: Floats, total: Floats, rows: Floats, metric: str) -> Floats:

@@ -216,12 +216,10 @@ class Stealth(WrappedModel):
         if surrogate is None:
             forest = RandomForestClassifier(random_state=0)
             surrogate = forest if self.published else self.base_learner()
-        self.estimator_ = _fit_or_constant(self._calm(surrogate, answers), probes, answers)
-
-    def _calm(self, surrogate: BaseEstimator, answers: Vector) -> BaseEstimator:
-        """Calibrate a learner without probabilities where there are answers enough for it."""
-        fewest = np.unique(answers, return_counts=True)[1].min()
-        return with_scores(surrogate) if fewest >= 5 else surrogate
+        # a learner without probabilities is calibrated where there are answers enough for it
+        if np.unique(answers, return_counts=True)[1].min() >= 5:
+            surrogate = with_scores(surrogate)
+        self.estimator_ = _fit_or_constant(surrogate, probes, answers)
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
         """Return rows on the scale that the model was fitted on, as published."""

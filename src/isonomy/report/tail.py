@@ -34,7 +34,8 @@ def histogram_svg(report: "EcdReport") -> str:
               (1.0, "100 %"))}  # fmt: skip
     parts = [axes(scale, "counterfactual discrimination (CD)", "share of the group", y_ticks=ticks)]
     if low < 0 < high:
-        parts.append(_upright(scale, 0.0, "var(--soft)"))
+        dashes = 'stroke="var(--soft)" stroke-dasharray="3 3"'
+        parts.append(scale.polyline(np.zeros(2), np.array(scale.y), dashes))
     for i, result in enumerate(values):
         share = np.histogram(result, edges)[0] / result.size
         y = np.log10(np.maximum(share, LEAST))
@@ -169,12 +170,6 @@ def _ink(i: int) -> str:
 def _band(scale: Scale, x: Floats, low: Floats, high: Floats, style: str) -> str:
     """Draw what lies between two lines."""
     return scale.polygon(np.r_[x, x[::-1]], np.r_[low, high[::-1]], style)
-
-
-def _upright(scale: Scale, x: float, colour: str) -> str:
-    px, top = scale.at(x, scale.y[1])
-    _, bottom = scale.at(x, scale.y[0])
-    return f'<path d="M{px} {top}V{bottom}" stroke="{colour}" stroke-dasharray="3 3"/>'
 
 
 def _legend(report: "EcdReport") -> str:

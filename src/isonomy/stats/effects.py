@@ -200,8 +200,7 @@ def cliffs_delta_interval(
                 out = outside(middle)
                 far, near = np.where(out, middle, far), np.where(out, near, middle)
             ends.append(np.asarray(2.0 * near - 1.0))
-    low, high = ends
-    return low[()], high[()]
+    return ends[0][()], ends[1][()]
 
 
 def effect_class(effect: ArrayLike, *, scale: Literal["cohen", "cliff", "a12"] = "cliff") -> Words:

@@ -50,16 +50,13 @@ class Tested:
         return iter((self.statistic, self.pvalue))
 
 
-@dataclass(frozen=True, eq=False)
-class Spearman:
+class Spearman(Tested):
     """Correlation and p-value of every cell, and why a cell is NaN; unpacks as the first two."""
 
-    correlation: Floats
-    pvalue: Floats
-    reason: Words
-
-    def __iter__(self) -> Iterator[Floats]:
-        return iter((self.correlation, self.pvalue))
+    @property
+    def correlation(self) -> Floats:
+        """The statistic: the correlation of the ranks."""
+        return self.statistic
 
 
 def _tied(values: Floats) -> NDArray[np.bool_]:

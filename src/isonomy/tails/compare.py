@@ -14,6 +14,8 @@ from isonomy.stats.results import Result
 from isonomy.tails.levels import Limits, check_confidence
 from isonomy.tails.tail_fit import TailFit
 
+NUMBERS = ("a", "b", "difference", "low", "high", "p_value")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TailTest(Result):
@@ -67,8 +69,7 @@ class TailTest(Result):
         >>> list(tail_test(fit, fit, horizon=100).frame()["difference"])
         [0.0]
         """
-        names = ("a", "b", "difference", "low", "high", "p_value")
-        columns = {name: np.ravel(getattr(self, name)) for name in names}
+        columns = {name: np.ravel(getattr(self, name)) for name in NUMBERS}
         return pd.DataFrame({"horizon": self.horizon} | columns)
 
 
@@ -137,9 +138,8 @@ def tail_test(
     low, high = _ends(one, other, np.array([z]))
     low, high, p_value = low[:, 0], high[:, 0], _p_value(one, other, 2.0 * z)
     reasons = [str(text) for text in (*np.ravel(a.degenerate), *np.ravel(b.degenerate)) if text]
-    names = ("a", "b", "difference", "low", "high", "p_value")
     parts = (level_a, level_b, level_a - level_b, low, high, p_value)
-    numbers: dict[str, Any] = dict(zip(names, map(a.shaped, parts), strict=True))
+    numbers: dict[str, Any] = dict(zip(NUMBERS, map(a.shaped, parts), strict=True))
     reason = reasons[0] if reasons else ""
     return TailTest(float(horizon), confidence=confidence, method=method, reason=reason, **numbers)
 

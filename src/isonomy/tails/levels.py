@@ -427,8 +427,7 @@ class Limits:
         )
         location, scale, shape = np.concatenate([theta for _, theta in portions]).T
         if self.what in ("location", "scale", "shape"):
-            named: dict[str, Floats] = {"location": location, "scale": scale, "shape": shape}
-            return named[self.what]
+            return np.asarray({"location": location, "scale": scale, "shape": shape}[self.what])
         base = location if flat.family == "gev" else np.full(resamples, flat.theta[row, 0])
         if self.what == "endpoint":
             return np.where(shape < 0, base - divide(scale, shape), np.inf)

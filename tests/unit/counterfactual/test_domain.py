@@ -55,7 +55,7 @@ def test_one_hot_columns_are_one_coordinate() -> None:
     X = np.eye(3)[RNG.integers(3, size=50)]
     domain = Domain(X, one_hot=[[0, 1, 2]])
     assert len(domain.coordinates) == 1
-    assert domain.coordinates[0].count == 3
+    assert domain.coordinates[0].shown.size == 3
     assert domain.contains(X).all()
     assert not domain.contains(np.array([[1.0, 1.0, 0.0]])).any()
 

@@ -62,7 +62,7 @@ def test_an_outer_level_is_written_once_and_families_are_separated() -> None:
     index = pd.MultiIndex.from_product([["GC1", "AC1"], ["sex", "age"]])
     drawing, _ = bars(pd.DataFrame({"DI": [0.1, 0.2, 0.3, 0.4]}, index))
     assert re.findall(r'class="row">(.*?)<', drawing) == ["sex", "age", "sex", "age", "GC1", "AC1"]
-    assert len(re.findall(r'y1="12" y2="342.0" stroke="var\(--line\)"', drawing)) == 1
+    assert len(re.findall(r'y1="12.0" y2="342.0" stroke="var\(--line\)"', drawing)) == 1
 
 
 def test_only_the_columns_of_the_figure_are_drawn() -> None:
