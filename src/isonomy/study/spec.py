@@ -35,7 +35,10 @@ _MUTATION = {"strategy": "majority", "repetitions": 50, "weights": None}
 
 def is_mitigator(name: str) -> bool:
     """Return whether a name is a mitigator, as ``prejudice_remover(eta=0)``, not a base learner."""
-    return base_name(name) in MITIGATORS
+    # learners first: a name that no mitigator has is looked for in all of their files
+    return not any(name in learners for learners in RECIPES.so_far()) and (
+        base_name(name) in MITIGATORS
+    )
 
 
 @dataclass(frozen=True, order=True)
