@@ -161,6 +161,12 @@ class Audit:
         A metric that has no threshold here cannot violate it, and asking for it is refused: a
         gate on it would always be open.
         """
+        asked = self.asked_about(*names)
+        sure = hold_together(asked, float(self.settings["confidence"]))
+        return tuple(f for f, holds in zip(asked, sure, strict=True) if holds)
+
+    def asked_about(self, *names: str) -> tuple[Finding, ...]:
+        """Return the findings that have a verdict, of all metrics or of those named."""
         wanted = {get_metric(n).name for n in names}
         judged = {f.name for f in self.metrics if f.accept_low is not None}
         for name in sorted(wanted - judged):
@@ -170,14 +176,7 @@ class Audit:
                 f"metrics of the audit (--metric {name}) and, where it has no usual limit, give it a "
                 f"threshold (--threshold {name}=NUMBER)."
             )
-        asked = [f for f in self.judged() if not wanted or f.name in wanted]
-        pvalues = holm([1.0 if f.p_value is None else f.p_value for f in asked])
-        alpha = 1 - float(self.settings["confidence"])
-        return tuple(
-            f
-            for f, p in zip(asked, pvalues, strict=True)
-            if f.verdict == "violated" and (p <= alpha or f.p_value is None)
-        )
+        return tuple(f for f in self.judged() if not wanted or f.name in wanted)
 
     def judged(self) -> tuple[Finding, ...]:
         """Return the findings that have a verdict: gaps, intersections and single groups."""
@@ -216,3 +215,12 @@ class Audit:
     def _repr_html_(self) -> str:
         gaps = self.frame().drop(columns=["accept_low", "accept_high"])
         return str(gaps.to_html(index=False, float_format="{:.4f}".format, na_rep="undefined"))
+
+
+def hold_together(findings: Sequence[Finding], confidence: float) -> list[bool]:
+    """Return which findings are violated at their own level and by Holm's rule over all of them."""
+    pvalues = holm([1.0 if f.p_value is None else f.p_value for f in findings])
+    return [
+        f.verdict == "violated" and (p <= 1 - confidence or f.p_value is None)
+        for f, p in zip(findings, pvalues, strict=True)
+    ]

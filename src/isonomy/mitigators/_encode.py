@@ -149,9 +149,9 @@ class TableEncoder:
         encoder.words = [
             c for c in frame.columns if isinstance(frame[c].dtype, pd.CategoricalDtype)
         ]
-        for column in (names[j] for j in protected):
-            if column in encoder.ones or column in encoder.words:
-                encoder.seen[column] = frame[column].dropna().unique().tolist()
+        for name in (names[j] for j in protected):
+            if name in encoder.ones or name in encoder.words:
+                encoder.seen[name] = frame[name].dropna().unique().tolist()
         encoder.gaps = [c for c in encoder.seen if frame[c].isna().any()]
         frame = encoder._coded(frame)
         encoder.transformer = make_transformer(frame).fit(frame)
