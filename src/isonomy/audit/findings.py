@@ -7,11 +7,15 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from isonomy._bands import MANY, too_many_numbers
 from isonomy._tables import plain
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 from isonomy.stats import holm
+
+MOST_SHOWN, FEW = 40, 3
+"""The most groups that a table shows all of, and how many it shows of either end otherwise."""
 
 Verdict = Literal["within", "violated", "insufficient evidence", "undefined"]
 
@@ -149,6 +153,52 @@ class Audit:
             if declared.type in (float | None, int | None) and made[name].dtype == object
         ]
         return made.astype(dict.fromkeys(numbers, "float64"))
+
+    def too_fine(self) -> dict[str, str]:
+        """Return the attributes that are numbers with many values, and the cuts to use instead."""
+        out = {}
+        for attribute in self.counts.attributes:
+            part = self.counts.select(attribute)
+            values, rows = [g[0] for g in part.groups], part.n.sum(axis=(-1, -2))
+            if many := too_many_numbers(attribute, values, rows):
+                out[attribute] = many
+        return out
+
+    def telling_groups(self, attribute: str) -> tuple[list[str], str]:
+        """Return the groups that a table shows, and a sentence on the rest where there is one.
+
+        All groups, unless a number was not cut into bands or there are more than 40: then those
+        with the lowest and the highest selection rates among the groups that are compared (the
+        largest groups where there are none), and the privileged ones.
+        """
+        sizes = self.sizes[self.sizes["attribute"] == attribute]
+        groups = sizes["group"].tolist()
+        if len(groups) <= (MANY if attribute in self.too_fine() else MOST_SHOWN):
+            return groups, ""
+        rates = {
+            r.group: r.value
+            for r in self.groups
+            if r.attribute == attribute and r.name == "selection_rate" and r.value == r.value
+        }
+        compared = [g for g in sizes["group"][sizes["compared"]] if g in rates]
+        ends = sorted(compared, key=lambda g: rates[g])
+        what = f"the lowest and highest selection rates of the {len(ends):,} that are compared"
+        if len(ends) < 2:
+            ends, what = sizes.sort_values("rows")["group"].tolist()[-2 * FEW :], "the most rows"
+        shown = {*ends[:FEW], *ends[-FEW:], *sizes["group"][sizes["privileged"].eq(True)]}
+        return [g for g in groups if g in shown], (
+            f"{len(groups) - len(shown):,} of {len(groups):,} groups of {attribute} are not shown: "
+            f"these have {what} (--json and frame() have all)."
+        )
+
+    def telling_comparisons(self, attribute: str) -> tuple[tuple[Finding, ...], int]:
+        """Return the comparisons of single groups that a table shows, and how many it leaves out."""
+        each = [f for f in self.comparisons if f.attribute == attribute]
+        worth = [f for f in each if f.verdict in {"violated", "undefined"}]
+        if self.telling_groups(attribute)[1]:
+            worth = [f for f in worth if f.verdict == "violated"]
+            worth = sorted(worth, key=lambda f: 1.0 if f.p_value is None else f.p_value)[: 3 * FEW]
+        return tuple(worth), len(each) - len(worth)
 
     def violated(self, *names: str) -> tuple[Finding, ...]:
         """Return the findings that violate their threshold, of all metrics or of those named.
