@@ -30,7 +30,7 @@ def benchmark(
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
     table: str | None = None,
-    models: str | Sequence[str] = "lr",
+    models: Any = "lr",
     methods: str | Sequence[str] = "all",
     performance: str = "accuracy",
     fairness: str = "statistical_parity_difference",

@@ -73,8 +73,7 @@ def audit_page(result: "Audit", *, title: str) -> str:
                 "comparison": gaps[0].comparison if gaps else None,
                 "gaps": [(f, _strip(f)) for f in gaps],
                 "each": [
-                    (f, _strip(f))
-                    for f in sorted(each, key=lambda f: f.verdict != "violated")
+                    (f, _strip(f)) for f in sorted(each, key=lambda f: f.verdict != "violated")
                 ],
                 "rest": rest,
                 "sizes": sizes,

@@ -134,6 +134,9 @@ def _data(study: Study, dataset: str) -> list[Any]:
 
 
 def _model(study: Study, model: str) -> list[str]:
+    own = study.own_model(model)
+    if own is not None:
+        return [model, "own", own.text]
     if is_mitigator(model):
         return _mitigator(study, model)
     return [model, *_settings(model, recipe_of(study, model))]
