@@ -55,8 +55,8 @@ def audit_page(result: "Audit", *, title: str) -> str:
         gaps = [f for f in result.metrics if f.attribute == attribute]
         rates = [r for r in result.groups if r.attribute == attribute]
         shown, rest = result.telling_groups(attribute)
-        sizes = result.sizes[result.sizes["attribute"] == attribute]
-        sizes = sizes[sizes["group"].isin(shown)].to_dict("records")
+        listed = result.sizes["attribute"].eq(attribute) & result.sizes["group"].isin(shown)
+        sizes = result.sizes[listed].to_dict("records")
         each = [f for f in result.comparisons if f.attribute == attribute]
         if rest:
             each = list(result.telling_comparisons(attribute)[0])

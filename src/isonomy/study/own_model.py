@@ -138,10 +138,10 @@ def write_out(value: Any, depth: int = 0) -> str:
     if isinstance(value, np.random.RandomState | np.random.Generator):
         raise _Unstable("a random generator (give a number as random_state)")
     estimator = hasattr(value, "get_params") and not isinstance(value, type)
-    inside = value.get_params(deep=False) if estimator else getattr(value, "__dict__", None)
-    if inside is None:
+    held = value.get_params(deep=False) if estimator else getattr(value, "__dict__", None)
+    if held is None:
         raise _Unstable(f"an object of type {type(value).__name__}")
-    shown = sorted((k, v) for k, v in inside.items() if k not in _IDLE)
+    shown = sorted((k, v) for k, v in held.items() if k not in _IDLE)
     listed = ", ".join(f"{k}={write_out(v, depth + 1)}" for k, v in shown)
     return f"{_by_name(type(value))}({listed})"
 
