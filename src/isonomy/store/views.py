@@ -144,14 +144,15 @@ class Views:
         Of a run that was tried again, or came from two machines: ok before failed, then the latest.
         What did not end well under another key, of an earlier version perhaps, gives way as well.
         """
-        answers = self.connection.execute(
+        query = self.connection.execute
+        twice, bad = query(
             "select count(*) <> count(distinct key), count(*) filter (status <> 'ok') > 0 from stored"
-        )
-        twice, bad = answers.fetchall()[0]
+        ).fetchall()[0]
         best = "order by status = 'ok' desc, seq desc"
         rules = [f"row_number() over (partition by key {best}) = 1"] if twice else []
-        if bad:
-            run = ", ".join(map(sql_name, RUN))
+        run = ", ".join(map(sql_name, RUN))
+        keys = f"select count(distinct key) k from stored where repeat is not null group by {run}"
+        if bad and query(f"select bool_or(k > 1) from ({keys})").fetchall()[0][0]:
             first = f"row_number() over (partition by {run} {best}) = 1"
             rules.append(f"(status = 'ok' or repeat is null or {first})")
         return f"qualify {' and '.join(rules)}" if rules else ""
