@@ -62,8 +62,9 @@ class Registry(Mapping[str, T], Generic[T]):
     kind : str
         What the registry holds, in the singular; used in messages.
     room : str, optional
-        The package whose files register what comes with this one. They are imported when the
-        registry is listed or a name is not found, and names are then listed in their order.
+        The package whose files register what comes with this one. A file is imported when its
+        name is asked for, all are when the registry is listed or a name is not found; names are
+        then listed in their order.
 
     Examples
     --------
@@ -112,13 +113,21 @@ class Registry(Mapping[str, T], Generic[T]):
             raise unknown_name(self.kind, name, [*self._items, *self._aliases])
         return self._aliases.get(name, name)
 
+    def so_far(self) -> list[T]:
+        """Return what is registered already; nothing is imported for it."""
+        return list(self._items.values())
+
     def __getitem__(self, name: str) -> T:
         return self._items[self.resolve(name)]
 
     def __contains__(self, name: object) -> bool:
         if name in self._items or name in self._aliases:
             return True
-        self._load()
+        with _lock:
+            if self._room and name in files_of(self._room):  # what is called like its file
+                importlib.import_module(f"{self._room}.{name}")
+            if name not in self._items:
+                self._load()
         return name in self._items or name in self._aliases
 
     def __iter__(self) -> Iterator[str]:

@@ -272,3 +272,29 @@ def test_the_count_on_top_includes_single_groups(folder: Path) -> None:
     violated = sum(row["verdict"] == "violated" for row in every)
     assert f"Verdicts: {violated} violated" in done.stdout or not violated
     assert done.stdout.index("Verdicts:") < done.stdout.index("Overall")
+
+
+def test_an_age_that_was_not_cut_is_summed_up_and_the_cuts_come_first(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n = 4000
+    age = rng.integers(18, 90, n)
+    good = rng.uniform(size=n) < 0.2 + 0.006 * (age - 18)
+    table = pd.DataFrame({"age": age, "y_true": rng.integers(0, 2, n), "y_pred": good.astype(int)})
+    table.to_csv(tmp_path / "p.csv", index=False)
+    for more, shown in ([], 6), (["--privileged", "age=50"], 7):
+        done = isonomy(
+            "audit", "p.csv", "--sensitive", "age", "--html", "p.html", "--json", "p.json",
+            "--resamples", "100", *more, cwd=tmp_path,
+        )  # fmt: skip
+        told = " ".join(done.stdout.split())
+        cuts = "(--bins age=36,54,72)"
+        assert told.index(cuts) < told.index("Overall") < told.index("Rates by age")
+        assert told.count(cuts) == 1
+        assert f"{72 - shown} of 72 groups of age are not shown" in told
+        assert len(done.stdout.splitlines()) < 75
+        page = (tmp_path / "p.html").read_text()
+        assert f"{72 - shown} of 72 groups of age are not shown" in page
+        assert page.index(cuts) < page.index("<table")
+        assert page.count("<tr>") < 60
+        data = json.loads((tmp_path / "p.json").read_text())
+        assert len({row["group"] for row in data["groups"]}) == 72

@@ -5,11 +5,13 @@ import pickle
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from isonomy.data.splits import seeded_order
 from tests.e2e.command import isonomy
 
 COLUMNS = ["--label", "y", "--favorable", "good", "--sensitive", "sex", "--drop", "yhat,race"]
@@ -49,6 +51,37 @@ def test_a_folder_of_files_and_declared_models(folder: Path) -> None:
     assert trusted.returncode == 0, trusted.stderr
     assert "3 models on p.csv" in trusted.stdout
     assert "flatter" in trusted.stdout
+
+
+def test_a_gate_holds_for_all_models_together(folder: Path) -> None:
+    options = [*COLUMNS, "--resamples", "100", "--json", "out.json"]
+    ask = ["audit-models", "models", "p.csv", *options]
+    gate = ["--threshold", "difference=0.001", "--fail-on", "statistical_parity_difference"]
+    done = isonomy(*ask, *gate, cwd=folder)
+    assert done.returncode == 1, done.stderr
+    assert "thresholds violated: " in done.stderr
+    assert "bayes: statistical_parity_difference (" in done.stderr
+    assert isonomy(*ask, "--threshold", "difference=1", *gate[2:], cwd=folder).returncode == 0
+    open_gate = isonomy(*ask, "--fail-on", "auc", cwd=folder)
+    assert open_gate.returncode == 2
+    assert "Only metrics that are judged can be violated" in open_gate.stderr
+
+
+def test_the_privileged_group_is_chosen_from_all_rows(folder: Path) -> None:
+    n = 400
+    group = np.where(np.arange(n) % 2 == 0, "a", "b")
+    test = np.zeros(n, dtype=bool)
+    test[seeded_order(n, "q", 0, 0)[int(0.7 * n) :]] = True
+    # in the rows that models are judged on b is better off, in all rows a
+    chance = np.where(test, np.where(group == "a", 0.3, 0.6), np.where(group == "a", 0.9, 0.2))
+    y = (np.random.default_rng(0).uniform(size=n) < chance).astype(int)
+    pd.DataFrame({"y": y, "sex": group, "x": np.arange(n) % 7}).to_csv(folder / "q.csv")
+    (folder / "own.toml").write_text('[models]\ntree = "dt"\n')
+    options = ["--label", "y", "--sensitive", "sex", "--resamples", "100", "--json", "-"]
+    done = isonomy("audit-models", "own.toml", "q.csv", *options, cwd=folder)
+    data = json.loads(done.stdout)
+    assert data["settings"]["privileged"] == {"sex": ["a"]}
+    assert any("No privileged group was named for sex: 'a'" in note for note in data["notes"])
 
 
 def test_models_that_lack_something_are_named_and_the_others_go_on(

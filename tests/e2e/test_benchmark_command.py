@@ -73,6 +73,38 @@ def test_a_registered_dataset_from_end_to_end(tmp_path: Path) -> None:
     assert set(section["baselines"]) == {"majority", "random", "minority"}
 
 
+def test_what_is_wrong_with_the_data_is_said_before_the_first_fit(
+    jobs: Path, tmp_path: Path
+) -> None:
+    table = pd.read_csv(jobs)
+    table["letter"] = table["outcome"].map({"hired": "offer", "rejected": "sorry"})
+    table.to_csv(tmp_path / "leak.csv", index=False)
+    out = ["--out", str(tmp_path / "b")]
+    told = " ".join(
+        run(str(tmp_path / "leak.csv"), "--sensitive", "sex", "--repeats", "2", *FILE, *FEW, *out)
+        .split()
+    )  # fmt: skip
+    leak = "letter alone predicts"
+    assert told.count(leak) == 1
+    assert told.startswith("Note ")
+    assert told.index(leak) < told.index("original")
+    assert leak in (tmp_path / "b" / "report.html").read_text()
+
+
+def test_another_metric_has_a_folder_of_its_own_and_a_refusal_names_a_free_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ask = ["synthetic(n=200)", "--sensitive", "group", "--repeats", "2", "--backend", "serial"]
+    ask += ["--resamples", "60", "--method", "reject_option"]
+    run(*ask)
+    run(*ask, "--fairness", "eod")
+    made = sorted(p.name for p in (tmp_path / "out" / "benchmark").iterdir())
+    assert made == ["synthetic-n-200", "synthetic-n-200-equal_opportunity_difference"]
+    with pytest.raises(InputError, match=r"--out out/benchmark/synthetic-n-200-2\.$"):
+        run(*ask, "--seed", "1")
+
+
 def test_a_file_of_ones_own_with_text_labels_and_holes(jobs: Path, tmp_path: Path) -> None:
     out = ["--out", str(tmp_path / "b"), "--json", "-"]
     data = json.loads(run(str(jobs), "--sensitive", "sex", "--repeats", "4", *FILE, *FEW, *out))

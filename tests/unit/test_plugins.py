@@ -54,11 +54,15 @@ def test_a_room_fills_its_registry_and_tries_again_after_a_failure(
     (room / "plum.py").write_text("import sys\nsys.modules['fruits'].TREES.add('plum', 2)\n")
     (room / "pear.py").write_text("import sys\nsys.modules['fruits'].TREES.add('pear', 1)\n")
     (room / "quince.py").write_text("raise KeyboardInterrupt\n")
+    (room / "cherry.py").write_text("import sys\nsys.modules['fruits'].TREES.add('cherry', 3)\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "fruits", sys.modules[__name__])
+    assert TREES["cherry"] == 3  # no other file is imported for what is called like its file
+    assert "orchard_room.pear" not in sys.modules
+    assert TREES.so_far() == [3]
     for _ in range(2):  # half a registry is never taken for the whole
         with pytest.raises(KeyboardInterrupt):
             list(TREES)
     (room / "quince.py").unlink()
     TREES.add("apple", 0)
-    assert list(TREES.items()) == [("apple", 0), ("pear", 1), ("plum", 2)]
+    assert list(TREES.items()) == [("apple", 0), ("cherry", 3), ("pear", 1), ("plum", 2)]

@@ -4,7 +4,7 @@ from isonomy._registry import callable_room
 from isonomy.audit.declared import TrainedModels, declared_model, read_declared, train_models
 from isonomy.audit.findings import Audit, ConditionalGap, Finding, GroupRate
 from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
-from isonomy.audit.models import audit_models
+from isonomy.audit.models import audit_models, privileged_groups
 from isonomy.audit.run import audit, audit_counts, audit_file
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
 from isonomy.audit.traits import Trait
@@ -29,6 +29,7 @@ __all__ = [
     "audit_models",
     "declared_model",
     "looks_protected",
+    "privileged_groups",
     "read_declared",
     "train_models",
     "unexamined_columns",

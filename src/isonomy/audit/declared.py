@@ -59,7 +59,7 @@ def read_declared(path: str | Path) -> dict[str, str]:
     return models
 
 
-def declared_model(text: str, *, random_state: int = 0) -> Any:
+def declared_model(text: str, *, random_state: int | None = 0) -> Any:
     """Make a model, unfitted, from ``name(parameter=value)``.
 
     Parameters

@@ -7,11 +7,15 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from isonomy._bands import MANY, too_many_numbers
 from isonomy._tables import plain
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 from isonomy.stats import holm
+
+MOST_SHOWN, FEW = 40, 3
+"""The most groups that a table shows all of, and how many it shows of either end otherwise."""
 
 Verdict = Literal["within", "violated", "insufficient evidence", "undefined"]
 
@@ -150,6 +154,52 @@ class Audit:
         ]
         return made.astype(dict.fromkeys(numbers, "float64"))
 
+    def too_fine(self) -> dict[str, str]:
+        """Return the attributes that are numbers with many values, and the cuts to use instead."""
+        out = {}
+        for attribute in self.counts.attributes:
+            part = self.counts.select(attribute)
+            values, rows = [g[0] for g in part.groups], part.n.sum(axis=(-1, -2))
+            if many := too_many_numbers(attribute, values, rows):
+                out[attribute] = many
+        return out
+
+    def telling_groups(self, attribute: str) -> tuple[list[str], str]:
+        """Return the groups that a table shows, and a sentence on the rest where there is one.
+
+        All groups, unless a number was not cut into bands or there are more than 40: then those
+        with the lowest and the highest selection rates among the groups that are compared (the
+        largest groups where there are none), and the privileged ones.
+        """
+        sizes = self.sizes[self.sizes["attribute"] == attribute]
+        groups = sizes["group"].tolist()
+        if len(groups) <= (MANY if attribute in self.too_fine() else MOST_SHOWN):
+            return groups, ""
+        rates = {
+            r.group: r.value
+            for r in self.groups
+            if r.attribute == attribute and r.name == "selection_rate" and r.value == r.value
+        }
+        compared = [g for g in sizes["group"][sizes["compared"]] if g in rates]
+        ends = sorted(compared, key=lambda g: rates[g])
+        what = f"the lowest and highest selection rates of the {len(ends):,} that are compared"
+        if len(ends) < 2:
+            ends, what = sizes.sort_values("rows")["group"].tolist()[-2 * FEW :], "the most rows"
+        shown = {*ends[:FEW], *ends[-FEW:], *sizes["group"][sizes["privileged"].eq(True)]}
+        return [g for g in groups if g in shown], (
+            f"{len(groups) - len(shown):,} of {len(groups):,} groups of {attribute} are not shown: "
+            f"these have {what} (--json and frame() have all)."
+        )
+
+    def telling_comparisons(self, attribute: str) -> tuple[tuple[Finding, ...], int]:
+        """Return the comparisons of single groups that a table shows, and how many it leaves out."""
+        each = [f for f in self.comparisons if f.attribute == attribute]
+        worth = [f for f in each if f.verdict in {"violated", "undefined"}]
+        if self.telling_groups(attribute)[1]:
+            worth = [f for f in worth if f.verdict == "violated"]
+            worth = sorted(worth, key=lambda f: 1.0 if f.p_value is None else f.p_value)[: 3 * FEW]
+        return tuple(worth), len(each) - len(worth)
+
     def violated(self, *names: str) -> tuple[Finding, ...]:
         """Return the findings that violate their threshold, of all metrics or of those named.
 
@@ -161,6 +211,12 @@ class Audit:
         A metric that has no threshold here cannot violate it, and asking for it is refused: a
         gate on it would always be open.
         """
+        asked = self.asked_about(*names)
+        sure = hold_together(asked, float(self.settings["confidence"]))
+        return tuple(f for f, holds in zip(asked, sure, strict=True) if holds)
+
+    def asked_about(self, *names: str) -> tuple[Finding, ...]:
+        """Return the findings that have a verdict, of all metrics or of those named."""
         wanted = {get_metric(n).name for n in names}
         judged = {f.name for f in self.metrics if f.accept_low is not None}
         for name in sorted(wanted - judged):
@@ -170,14 +226,7 @@ class Audit:
                 f"metrics of the audit (--metric {name}) and, where it has no usual limit, give it a "
                 f"threshold (--threshold {name}=NUMBER)."
             )
-        asked = [f for f in self.judged() if not wanted or f.name in wanted]
-        pvalues = holm([1.0 if f.p_value is None else f.p_value for f in asked])
-        alpha = 1 - float(self.settings["confidence"])
-        return tuple(
-            f
-            for f, p in zip(asked, pvalues, strict=True)
-            if f.verdict == "violated" and (p <= alpha or f.p_value is None)
-        )
+        return tuple(f for f in self.judged() if not wanted or f.name in wanted)
 
     def judged(self) -> tuple[Finding, ...]:
         """Return the findings that have a verdict: gaps, intersections and single groups."""
@@ -216,3 +265,12 @@ class Audit:
     def _repr_html_(self) -> str:
         gaps = self.frame().drop(columns=["accept_low", "accept_high"])
         return str(gaps.to_html(index=False, float_format="{:.4f}".format, na_rep="undefined"))
+
+
+def hold_together(findings: Sequence[Finding], confidence: float) -> list[bool]:
+    """Return which findings are violated at their own level and by Holm's rule over all of them."""
+    pvalues = holm([1.0 if f.p_value is None else f.p_value for f in findings])
+    return [
+        f.verdict == "violated" and (p <= 1 - confidence or f.p_value is None)
+        for f, p in zip(findings, pvalues, strict=True)
+    ]

@@ -78,7 +78,7 @@ def notes(
     confidence: float,
 ) -> list[str]:
     """Say what a reader must know."""
-    out = []
+    out = _too_fine(views)
     judged = sum(f.verdict in {"within", "violated", "insufficient evidence"} for f in findings)
     if judged > 1:
         sure = sum(f.p_audit is not None and f.p_audit <= 1 - confidence for f in findings)
@@ -124,6 +124,16 @@ def notes(
     return out
 
 
+def _too_fine(views: Sequence[tuple[str, Counts]]) -> list[str]:
+    """Say first which numbers are better cut into bands: nothing below reads well before."""
+    many = (
+        too_many_numbers(attribute, [g[0] for g in part.groups], part.n.sum(axis=(-1, -2)))
+        for attribute, part in views
+        if len(part.attributes) == 1
+    )
+    return [sentence for sentence in many if sentence]
+
+
 def _strays(attribute: str, part: Counts) -> list[str]:
     """Name the groups that are listed and not compared, and those that may be one group."""
     out = []
@@ -148,8 +158,6 @@ def _strays(attribute: str, part: Counts) -> list[str]:
             f"compared by themselves."
         )
     if len(part.attributes) == 1:
-        many = too_many_numbers(attribute, [g[0] for g in part.groups], rows)
-        out += [many] if many else []
         out += [
             f"{' and '.join(map(repr, names))} are separate groups of {attribute}: are they one?"
             for names in near_duplicates(g[0] for g in part.groups)

@@ -25,7 +25,7 @@ from isonomy.audit.findings import Audit
 from isonomy.audit.judge import DEFAULT_METRICS, taken_together
 from isonomy.audit.paired import SharedRows, why_untested
 from isonomy.audit.ranked import rank_models
-from isonomy.audit.run import audit
+from isonomy.audit.run import Features, audit
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
 from isonomy.audit.traits import family_of, parameters_of, traits_of
 from isonomy.errors import InputError, IsonomyError, NotApplicable
@@ -114,7 +114,9 @@ def audit_models(
         raise InputError("y must be known for every row; it is missing in some: drop those rows.")
     good_labels = resolve_favorable(sorted(found, key=sort_key), favorable)
     notes = list(notes)
-    known = _privileged(columns, is_one_of(label, good_labels), privileged, notes)
+    known, chosen_groups = privileged_groups(columns, is_one_of(label, good_labels), privileged)
+    notes += chosen_groups
+    features = Features(X, columns)
     absent = dict(left_out or {})
     answers: dict[str, Answers] = {}
     for name, model in models.items():
@@ -146,7 +148,7 @@ def audit_models(
             sample_weight=weight,
             favorable=list(good_labels),
             privileged=known,
-            X=X,
+            X=features,
             metrics=chosen,
             thresholds=thresholds,
             confidence=confidence,
@@ -188,6 +190,7 @@ def audit_models(
             [by_name[n].bias for n in names],
             [by_name[n].performance for n in names],
         )
+    notes += features.others[1]
     notes += _family_notes(audits, len(names), confidence)
     why = why_untested(fair)
     if why is not None and len(names) > 1:
@@ -224,10 +227,14 @@ def _goals(performance: str | Metric, fairness: str | Metric) -> tuple[Metric, M
     return good, fair
 
 
-def _privileged(
-    columns: Mapping[str, Any], good: NDArray[np.bool_], given: Any, notes: list[str]
-) -> dict[str, Any]:
-    """Return the privileged values of every attribute: those named, else the better-off group."""
+def privileged_groups(
+    columns: Mapping[str, Any], good: NDArray[np.bool_], given: Any
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the privileged values of every attribute, and notes on those that nobody named.
+
+    Where none is named it is the better-off group, by the rule of :func:`isonomy.data.own_dataset`.
+    """
+    notes = []
     if given is None:
         given = {}
     elif not isinstance(given, Mapping):
@@ -247,7 +254,7 @@ def _privileged(
             best, note = choose_privileged(attribute, groups, pd.Series(good))
             known[attribute] = [best]
             notes.append(note)
-    return known
+    return known, notes
 
 
 def _positions(values: Any, classes: Sequence[Any]) -> NDArray[np.intp]:

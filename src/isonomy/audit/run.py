@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -131,14 +131,14 @@ def audit(
         check_same_order(y_true, score, name="score", to="y_true")
         table, scored = _score_table(y_true, score, sample_weight, columns, counts)
     wanted = None if metrics is None else [get_metric(m) for m in metrics]
+    features = X if isinstance(X, Features) else Features(X, columns)
     alone: dict[str, tuple[float, str]] = {}
     for metric in wanted or ():
         if metric.needs == "neighbours":
-            if X is None:
+            if features.X is None:
                 raise InputError(f"{metric.name} needs the features; pass X=...")
             good = is_one_of(as_column(y_pred, "y_pred"), counts.favorable)
-            given = {k: metric.parameters[k] for k in ("k", "include_self")}
-            near = neighbours(X, **given)
+            near = features.near(*(metric.parameters[k] for k in ("k", "include_self")))
             ties = f"{near.tie_share:.1%} of rows had contested neighbours, shared equally"
             alone[metric.name] = (metric(None, good, near=near), ties)
     return audit_counts(
@@ -147,7 +147,7 @@ def audit(
         table=table,
         scored=scored,
         neighbour_metrics=alone,
-        columns=_some_rows(X, columns),
+        columns=features,
         intersections=intersections,
         metrics=wanted,
         thresholds=thresholds,
@@ -155,6 +155,20 @@ def audit(
         resamples=resamples,
         random_state=random_state,
     )
+
+
+class Features:
+    """The features of audited rows, looked at once however many models are audited on them."""
+
+    def __init__(self, X: Any, attributes: Mapping[str, Any]) -> None:
+        self.X, self.attributes = X, attributes
+        self.near = cache(lambda k, include_self: neighbours(X, k=k, include_self=include_self))
+
+    @cached_property
+    def others(self) -> tuple[tuple[str, ...], list[str]]:
+        """The columns that look protected and were not asked about, and notes on proxies."""
+        rows = _some_rows(self.X, self.attributes)
+        return look_for_others(rows, [str(a) for a in self.attributes])
 
 
 def _some_rows(X: Any, attributes: Mapping[str, Any]) -> pd.DataFrame | list[str]:
@@ -204,7 +218,7 @@ def audit_counts(
     table: ScoreTable | None = None,
     scored: ScoredRows | None = None,
     neighbour_metrics: Mapping[str, tuple[float, str]] | None = None,
-    columns: Iterable[str] | pd.DataFrame = (),
+    columns: Iterable[str] | pd.DataFrame | Features = (),
     strata: Sequence[str] = (),
     intersections: bool = False,
     metrics: Iterable[str | Metric] | None = None,
@@ -256,7 +270,11 @@ def audit_counts(
         for attribute in (counts.attributes if strata else ())
         for row in conditional_gaps(counted, attribute, strata, chosen, confidence)
     ]
-    others, proxies = look_for_others(columns, counts.attributes)
+    others, proxies = (
+        columns.others
+        if isinstance(columns, Features)
+        else look_for_others(columns, counts.attributes)
+    )
     said = notes(counts, views, table, [*findings, *comparisons], confidence) + proxies
     said += [
         f"The {row.label} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from isonomy._tables import plain
-from isonomy.audit.findings import Audit, Finding
+from isonomy.audit.findings import Audit, Finding, hold_together
 from isonomy.audit.traits import Trait
 from isonomy.errors import InputError
 
@@ -153,6 +153,20 @@ class ModelsAudit:
                 f"bias; in the others the order may be chance."
             )
         return out
+
+    def violated(self, *names: str) -> dict[str, tuple[Finding, ...]]:
+        """Return by model the findings that violate their threshold, of all metrics or those named.
+
+        The confidence holds for all findings of all models together (Holm): where every model is
+        fair, none is named as often as promised. See :meth:`isonomy.Audit.violated`.
+        """
+        asked = [(m, f) for m, a in self.audits.items() for f in a.asked_about(*names)]
+        sure = hold_together([f for _, f in asked], float(self.settings["confidence"]))
+        found: dict[str, tuple[Finding, ...]] = {}
+        for (model, finding), holds in zip(asked, sure, strict=True):
+            if holds:
+                found[model] = (*found.get(model, ()), finding)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; what is undefined or infinite is None."""

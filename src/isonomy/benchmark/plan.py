@@ -13,9 +13,9 @@ from isonomy._bands import is_number
 from isonomy._bands import quarters as band_cuts
 from isonomy._files import is_table_file, is_workbook, write_table
 from isonomy._groups import bands
-from isonomy._names import format_value, parse_name
+from isonomy._names import base_name, format_value, parse_name
 from isonomy._validate import listed, match_values
-from isonomy.audit import unexamined_columns
+from isonomy.audit import declared_model, unexamined_columns
 from isonomy.benchmark.cases import MORE_SPLITS, ORIGINAL, frontier_specs
 from isonomy.benchmark.recommend import FEWEST
 from isonomy.data import Dataset, load, own_dataset
@@ -23,7 +23,8 @@ from isonomy.errors import InputError
 from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.aims import GOAL_OF, aim_at
-from isonomy.study import Method, Source, Study, Task
+from isonomy.models import MODELS, innermost
+from isonomy.study import Method, OwnModel, Source, Study, Task
 from isonomy.study.tuning import FOLDS, MOST_ROWS, ONE_SPLIT
 
 MOST_OTHERS = 4
@@ -57,7 +58,7 @@ def plan_benchmark(
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
     table: str | None = None,
-    models: str | Sequence[str] = "lr",
+    models: Any = "lr",
     methods: str | Sequence[str] = ALL,
     quick: bool = False,
     performance: str = "accuracy",
@@ -84,8 +85,12 @@ def plan_benchmark(
         For a file or frame: cuts a number such as age into bands.
     table : str, optional
         Table of a DuckDB file, sheet of an Excel file.
-    models : str or sequence of str
-        Base learners by name.
+    models : str, classifier, sequence of them, or mapping of name to classifier
+        Base learners: by name; as written for :func:`isonomy.audit.declared_model`
+        (``"rf(max_depth=8)"``, ``"sklearn.ensemble.ExtraTreesClassifier"``); or objects of
+        scikit-learn's kind, pipelines included, which are cloned for every split. All get
+        columns encoded as numbers, and labels 0 and 1 (favorable). A learner that draws random
+        numbers and has no seed gets that of the split.
     methods : str or sequence of str
         Mitigators by name, variants included; ``all`` for every one.
     quick : bool
@@ -159,10 +164,12 @@ def plan_benchmark(
         notes.append(f"Left out because they take many fits: {', '.join(left_out)}.")
     aimed = [_aimed(method, performance, fairness, tune) for method in chosen]
     notes += _aim_notes(aimed, fairness)
+    learners = _learners(models)
     study = Study(
         name=f"benchmark of {name}",
         tasks=tuple(Task(name, a) for a in attributes),
-        models=tuple(_as_list(models, "models")),
+        models=tuple(learners),
+        own_models=tuple(own for own in learners.values() if own is not None),
         methods=(
             Method.of(ORIGINAL),
             *aimed,
@@ -187,6 +194,41 @@ def more_splits(planned: BenchmarkPlan) -> Study | None:
         return None
     alone = Method(label=MORE_SPLITS, mitigator=ORIGINAL, preparation="default_once")
     return study.with_(methods=[alone], repeats=splits, counts_only=True)
+
+
+def _learners(models: Any) -> dict[str, OwnModel | None]:
+    """Return the base learners by name; those of ours are named only."""
+    if isinstance(models, Mapping):
+        pairs = [(str(name), model) for name, model in models.items()]
+    else:
+        several = isinstance(models, Iterable) and not isinstance(models, str)
+        # an ensemble can be walked through, too
+        some = list(models) if several and not hasattr(models, "fit") else [models]
+        pairs = [(m if isinstance(m, str) else type(innermost(m)).__name__, m) for m in some]
+    learners: dict[str, OwnModel | None] = {}
+    for name, model in pairs:
+        if name in learners and learners[name] is not None:
+            raise InputError(
+                f"Each model must have a name of its own; two are called {name!r}: name them, "
+                f"models={{name: classifier}}."
+            )
+        learners[name] = None if model == name and name in MODELS else _own(name, model)
+    return learners
+
+
+def _own(name: str, model: Any) -> OwnModel | None:
+    if not isinstance(model, str):
+        return OwnModel.of(name, model)
+    if base_name(model) in MITIGATORS:  # one that brings its own model, such as prejudice_remover
+        return None
+    try:
+        # without a seed: each split brings its own
+        return OwnModel.of(name, declared_model(model, random_state=None))
+    except InputError as error:
+        said = str(error).replace(": hand others over as files.", ".")
+        raise type(error)(
+            f"{said} Other classifiers are passed in Python: models={{name: classifier}}."
+        ) from None
 
 
 def _as_list(values: Any, name: str) -> list[str]:

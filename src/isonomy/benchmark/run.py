@@ -30,7 +30,7 @@ def benchmark(
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
     table: str | None = None,
-    models: str | Sequence[str] = "lr",
+    models: Any = "lr",
     methods: str | Sequence[str] = "all",
     performance: str = "accuracy",
     fairness: str = "statistical_parity_difference",
@@ -50,6 +50,7 @@ def benchmark(
     retry: bool = False,
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    announce: Callable[[Sequence[str]], None] | None = None,
 ) -> Benchmark:
     """Run every applicable mitigation method on the same splits and say which to choose.
 
@@ -80,6 +81,9 @@ def benchmark(
         Ctrl-C too. Without it they go to a temporary folder and are lost afterwards.
     progress : callable, optional
         Called with (done, total), the number of splits: at the start and after every split.
+    announce : callable, optional
+        Called before the first fit with what was noted of the data and the plan: columns that give
+        the label away, proxies, the group compared with. The result has these notes, too.
 
     Returns
     -------
@@ -125,6 +129,8 @@ def benchmark(
             random_state=random_state,
             folder=place,
         )
+        if announce is not None:
+            announce(planned.notes)
         study, again = planned.study, ("failed", "timeout") if retry else ()
         store = Store.create(place / "store", study.name, study.toml())
         total = len(plan(study))

@@ -1,5 +1,6 @@
 """``isonomy audit``: disparities of a file of predictions, with intervals and verdicts."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -184,6 +185,9 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         f"{found.settings['confidence']:.0%} intervals"
     )
     screen.print(_summary(found))
+    first = [*found.too_fine().values()]
+    for note in first:
+        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
     screen.print()
     overall = make_table(
         "metric", "value", "interval", title="Overall", right=["value", "interval"]
@@ -197,32 +201,32 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         for title, rates in _kinds(found, attribute).items():
             screen.print()
             screen.print(_rates_table(found, attribute, screen.width, title, rates))
+            if rest := found.telling_groups(attribute)[1]:
+                screen.print(f"[dim]{escape(rest)}[/dim]")
         gaps = [f for f in found.metrics if f.attribute == attribute]
         if gaps:
             screen.print()
             screen.print(
                 _gap_table(gaps, f"Gaps by {escape(attribute)}: {gaps[0].comparison}", screen.width)
             )
-        each = [f for f in found.comparisons if f.attribute == attribute]
-        worth = [f for f in each if f.verdict in {"violated", "undefined"}]
-        if each:
-            hidden = len(each) - len(worth)
-            if worth:
-                screen.print()
-                screen.print(
-                    _gap_table(
-                        worth, f"Single groups of {escape(attribute)}", screen.width, single=True
-                    )
-                )
+        worth, hidden = found.telling_comparisons(attribute)
+        if worth:
+            screen.print()
             screen.print(
-                f"[dim]{hidden} of {len(each)} comparisons of single groups are not shown: "
-                f"within, or insufficient evidence (--json has them all).[/dim]"
+                _gap_table(
+                    worth, f"Single groups of {escape(attribute)}", screen.width, single=True
+                )
+            )
+        if worth or hidden:
+            screen.print(
+                f"[dim]{hidden} of {hidden + len(worth)} comparisons of single groups are not shown "
+                f"(--json has them all).[/dim]"
             )
     if found.conditional:
         screen.print()
         screen.print(_conditional_table(found))
     screen.print()
-    for note in found.notes:
+    for note in (note for note in found.notes if note not in first):
         screen.print(f"[yellow]Note[/yellow] {escape(note)}")
     if found.unexamined:
         screen.print(
@@ -255,7 +259,8 @@ def _rates_table(
     calibration = title == "Calibration"
     names = list(dict.fromkeys((r.name, r.label) for r in rates))
     sizes = found.sizes[found.sizes["attribute"] == attribute].set_index("group")
-    groups = list(dict.fromkeys(r.group for r in rates))
+    shown = found.telling_groups(attribute)[0]
+    groups = [g for g in dict.fromkeys(r.group for r in rates) if g in shown]
     # numbers are never cut: on a narrow screen they stand above their margin, and names fold
     longest = max(len(str(g)) for g in groups)
     narrow = width < longest + 12 + (20 if calibration else 16) * len(names)
@@ -297,7 +302,7 @@ def _rates_table(
     return table
 
 
-def _gap_table(rows: "list[Finding]", title: str, width: int, *, single: bool = False) -> Any:
+def _gap_table(rows: "Sequence[Finding]", title: str, width: int, *, single: bool = False) -> Any:
     from rich.table import Table
 
     wide = width >= (150 if single else 125)

@@ -12,6 +12,7 @@ from isonomy.cli.output import (
     interval,
     make_table,
     number,
+    visible,
     write_json,
     write_page,
 )
@@ -57,6 +58,7 @@ def audit_models_command(
     confidence: options.Confidence = 0.95,
     resamples: options.Resamples = 2000,
     seed: options.Seed = 0,
+    fail_on: options.FailOn = [],
     json_file: options.Json = None,
     html_file: options.Html = None,
     quiet: options.Quiet = False,
@@ -67,16 +69,28 @@ def audit_models_command(
     and all models are then judged on the rows that these have not seen. A model that cannot be
     audited is listed with its reason, and the others go on.
 
-    Exit code 0: done; 2: something is wrong with what was given.
+    --fail-on takes metrics, or any; the confidence then holds for all verdicts on them, of all
+    models together.
+
+    Exit code 0: done; 1: a model violates a threshold named by --fail-on; 2: something is wrong
+    with what was given.
     """
     options.check_sensitive(sensitive)
     if json_file and json_file == html_file:
         raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
-    from isonomy.audit import audit_models
+    from isonomy.audit import audit_models, privileged_groups
+    from isonomy.metrics import get_metric
 
+    gates = [get_metric(m).name for m in fail_on if m != "any"]
     named = options.parse_pairs(privileged, "--privileged")
     cuts = options.parse_bins(bins, sensitive)
     rows = _dataset(data, sensitive, label, favorable, cuts, drop, weight)
+    # chosen from all rows, before some of them are set aside to learn from
+    known, chosen = privileged_groups(
+        {a: rows.sensitive[a] for a in sensitive},
+        rows.y01.astype(bool),
+        {a: v for a, v in {**rows.privileged, **named}.items() if a in sensitive},
+    )
     with working("asking the models"):
         models, left_out, rows, notes = _gather(folder, rows, trust=trust, train=train, seed=seed)
         found = audit_models(
@@ -86,7 +100,7 @@ def audit_models_command(
             sensitive_features=rows.sensitive[sensitive],
             sample_weight=rows.weight,
             favorable=list(rows.favorable),
-            privileged={a: v for a, v in {**rows.privileged, **named}.items() if a in sensitive},
+            privileged=known,
             performance=performance,
             fairness=fairness,
             metrics=metric or None,
@@ -97,14 +111,23 @@ def audit_models_command(
             resamples=resamples,
             random_state=seed,
             left_out=left_out,
-            notes=notes,
+            notes=[*chosen, *notes],
         )
+    # looked up before anything is shown: a gate that cannot close is a usage error
+    violated = found.violated(*(() if "any" in fail_on else gates)) if fail_on else {}
     show(found, console(), data)
     write_json(json_file, {"data": data, **found.to_dict()})
     if html_file:
         from isonomy.report.models import models_page
 
         write_page(html_file, models_page(found, title=data))
+    if violated:
+        said = "; ".join(
+            f"{model}: {', '.join(f'{f.name} ({f.comparison or f.attribute})' for f in some)}"
+            for model, some in violated.items()
+        )
+        typer.echo(f"isonomy: thresholds violated: {visible(said)}", err=True)
+        raise typer.Exit(1)
 
 
 def _dataset(

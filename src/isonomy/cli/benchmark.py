@@ -1,5 +1,9 @@
 """``isonomy benchmark``: every applicable method on one's own data, and which one to choose."""
 
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,12 +19,14 @@ from isonomy.cli.output import (
 )
 from isonomy.cli.progress import counting
 from isonomy.cli.tradeoff import colored
+from isonomy.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from isonomy.benchmark import Benchmark, Section
 
+_USUAL = ("accuracy", "statistical_parity_difference")
 _COLORS = {
     "worth it": "bold green",
     "perhaps": "yellow",
@@ -49,8 +55,8 @@ def benchmark_command(
         bool,
         typer.Option("--keep-all", help="Run costly methods to the end even when they are beaten."),
     ] = False,
-    performance: options.Performance = "accuracy",
-    fairness: options.Fairness = "statistical_parity_difference",
+    performance: options.Performance = _USUAL[0],
+    fairness: options.Fairness = _USUAL[1],
     tune: Annotated[
         bool | None,
         typer.Option(
@@ -75,7 +81,11 @@ def benchmark_command(
     time_limit: options.TimeLimit = None,
     retry: options.Retry = False,
     out: Annotated[
-        str | None, typer.Option(help="Folder of the runs; out/benchmark/NAME by default.")
+        str | None,
+        typer.Option(
+            help="Folder of the runs; out/benchmark/NAME by default, with the names of other "
+            "metrics than the usual ones."
+        ),
     ] = None,
     html_file: options.Html = None,
     json_file: options.Json = None,
@@ -88,12 +98,23 @@ def benchmark_command(
     continues. The page is report.html in the folder, unless --html names another.
     """
     from isonomy.benchmark import benchmark
+    from isonomy.metrics import get_metric
     from isonomy.report.benchmark import benchmark_page
 
     stem = Path(data).stem if "." in Path(data).name else data
     name = "".join(c if c.isalnum() or c in "-_" else "-" for c in stem).strip("-") or "data"
-    folder = Path(out) if out else Path("out") / "benchmark" / name
-    with counting("splits", resumed=True) as progress:
+    # methods are aimed at the two metrics, so that another pair is another benchmark
+    aimed = [
+        m for m in (get_metric(performance).name, get_metric(fairness).name) if m not in _USUAL
+    ]
+    folder = Path(out) if out else Path("out", "benchmark", "-".join([name, *aimed]))
+    screen, said = console(), list[str]()
+
+    def tell(notes: Sequence[str]) -> None:
+        said.extend(notes)
+        _print_notes(screen, notes)
+
+    with counting("splits", resumed=True) as progress, _offering_a_folder(folder):
         try:
             result = benchmark(
                 data,
@@ -124,12 +145,12 @@ def benchmark_command(
                 retry=retry,
                 folder=folder,
                 progress=progress,
+                announce=tell,
             )
         except KeyboardInterrupt as stop:
             messages().print(str(stop) or "Interrupted.", soft_wrap=True)
             raise typer.Exit(130) from None
-    screen = console()
-    show(screen, result)
+    show(screen, result, said=said)
     page = html_file or str(folder / "report.html")
     write_page(page, benchmark_page(result, title=data))
     write_json(json_file, result)
@@ -137,8 +158,28 @@ def benchmark_command(
         raise typer.Exit(130)
 
 
-def show(screen: "Console", result: "Benchmark") -> None:
-    """Print the judgement: what to choose, the methods, what was left out."""
+@contextmanager
+def _offering_a_folder(folder: Path) -> Iterator[None]:
+    """Add to the refusal of a folder of another benchmark which one is free."""
+    try:
+        yield
+    except InputError as error:
+        if not str(error).endswith("choose another folder."):
+            raise
+        places = (folder.with_name(f"{folder.name}-{k}") for k in count(2))
+        free = next(place for place in places if not place.exists())
+        raise InputError(f"{str(error)[:-1]}: --out {shlex.quote(str(free))}.") from None
+
+
+def _print_notes(screen: "Console", notes: Sequence[str]) -> None:
+    from rich.markup import escape
+
+    for note in notes:
+        screen.print(f"[yellow]Note[/yellow] {escape(note)}", highlight=False)
+
+
+def show(screen: "Console", result: "Benchmark", *, said: Sequence[str] = ()) -> None:
+    """Print the judgement: what to choose, the methods, what was left out, notes not yet said."""
     from rich.markup import escape
 
     from isonomy.benchmark import headline, sentences
@@ -153,8 +194,8 @@ def show(screen: "Console", result: "Benchmark") -> None:
             if verdict.status != "ok":
                 reason = f"{escape(verdict.method)}: {escape(verdict.reason)}"
                 screen.print(f"[magenta]{verdict.status}[/magenta] {reason}", highlight=False)
-    for note in [*(n for s in result.sections for n in s.notes), *result.notes]:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}", highlight=False)
+    notes = [*(n for s in result.sections for n in s.notes), *result.notes]
+    _print_notes(screen, [note for note in notes if note not in said])
 
 
 def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -> None:

@@ -110,7 +110,11 @@ Drop = Annotated[
 # What is run and measured.
 Model = Annotated[
     list[str],
-    typer.Option("--model", callback=_values, help="Base learner: lr, rf, svm, gbt ..."),
+    typer.Option(
+        "--model",
+        callback=_values,
+        help="Base learner: lr, rf(max_depth=8), a classifier of scikit-learn by its path ...",
+    ),
 ]
 Method = Annotated[
     list[str],

@@ -341,14 +341,12 @@ def _place(folder: str) -> Path:
 
 
 def _listing(study: "Study") -> dict[str, Any]:
-    from isonomy.study.spec import is_mitigator
-
     return {
         "study": study.name,
         "tasks": len(study.tasks),
         "methods": len(study.methods),
         "repeats": study.repeats,
-        "models": " ".join(model for model in study.models if not is_mitigator(model)),
+        "models": " ".join(model for model in study.models if not study.stands_in(model)),
         "title": study.title,
     }
 

@@ -1,7 +1,7 @@
 """Words and missing values in X, as numbers where neither the method nor its learner takes them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -115,6 +115,7 @@ class TableEncoder:
 
     Missing numbers become the median and numbers are standardised; words become one column per
     level. A protected column of two values is one column of 0 and 1, so that it can be swapped.
+    What a protected column of words or of two values held nowhere in fit is NaN: no group.
     """
 
     who: str
@@ -122,6 +123,8 @@ class TableEncoder:
     words: list[str]
     ones: dict[str, Any]
     transformer: Any = None
+    seen: dict[str, list[Any]] = field(default_factory=dict)
+    gaps: list[str] = field(default_factory=list)
 
     @classmethod
     def learn(
@@ -146,6 +149,10 @@ class TableEncoder:
         encoder.words = [
             c for c in frame.columns if isinstance(frame[c].dtype, pd.CategoricalDtype)
         ]
+        for name in (names[j] for j in protected):
+            if name in encoder.ones or name in encoder.words:
+                encoder.seen[name] = frame[name].dropna().unique().tolist()
+        encoder.gaps = [c for c in encoder.seen if frame[c].isna().any()]
         frame = encoder._coded(frame)
         encoder.transformer = make_transformer(frame).fit(frame)
         made = encoder.transformer.get_feature_names_out()
@@ -161,7 +168,19 @@ class TableEncoder:
                 frame[column] = frame[column].astype("category")
             else:
                 frame[column] = self._numbers(frame[column])
-        return self._transform(self._coded(frame), X)
+        strange = {c: ~self._known(frame[c]) for c in self.seen}
+        table = self._transform(self._coded(frame), X)
+        for column, rows in strange.items():
+            if rows.any():
+                made = [c for c in table.columns if _source(c, self.names) == column]
+                table.loc[rows.to_numpy(), made] = np.nan
+        return table
+
+    def _known(self, column: "pd.Series[Any]") -> "pd.Series[bool]":
+        """Return where a protected column holds what it held in fit."""
+        missing = column.isna()
+        seen = column.astype(object).isin(self.seen[str(column.name)])
+        return seen.where(~missing, str(column.name) in self.gaps)
 
     def _numbers(self, column: "pd.Series[Any]") -> "pd.Series[Any]":
         try:

@@ -105,6 +105,9 @@ class _Newton:
         loss, slope, curve, _ = self._look(at, y, weight)
         for step in range(1, _STEPS + 1):
             size = float(np.abs(slope).max()) / total
+            # where a plane separates the classes, slopes fall with the loss: a small one says
+            # nothing unless it is small beside the loss, as against that of even odds
+            enough = self.learner.tol * min(1.0, loss / (total * np.log(2)))
             if self.factor is None:
                 self._curve(curve)
             ahead, scale = at - cho_solve(self.factor, slope), 1.0
@@ -119,7 +122,7 @@ class _Newton:
                 return None
             at, (loss, slope, curve, logit) = ahead, new
             # the tolerance is met before the last step, so that no error adds up from fit to fit
-            if size <= self.learner.tol:
+            if size <= enough:
                 self.at = at
                 return self._fitted(step), np.asarray(logit > 0, dtype=np.intp)
             if float(np.abs(slope).max()) / total > _ENOUGH * size:

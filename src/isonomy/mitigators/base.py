@@ -80,7 +80,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         predicted. ``drop``: fit leaves them out; where predict needs the attribute, rows that
         lack it, and rows of a group that fit has not seen, get the mean of the groups'
         predictions, weighted by the groups' shares of the training rows. ``error``: they are
-        refused.
+        refused. The same holds for rows whose protected column of X is missing or new, where X is
+        encoded inside and the prediction depends on it.
 
     Attributes
     ----------
@@ -179,9 +180,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def predict(self, X: Any, *, sensitive_features: Any = None) -> Vector:
         """Return the mitigated labels, coded as in fit."""
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
-        if s is None or (s >= 0).all():
+        lost = self._without_group(X, s)
+        if not lost.size:
             return self._predict(X, s)
-        votes = self._mean_over_groups(self._one_votes, X, s)
+        votes = self._mean_over_groups(self._one_votes, X, s, lost)
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
     def _gives_probabilities(self) -> bool:
@@ -197,9 +199,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
         """Return each class's probability, in the order of ``classes_``."""
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
-        if s is None or (s >= 0).all():
+        lost = self._without_group(X, s)
+        if not lost.size:
             return self._checked(self._predict_proba(X, s))
-        return self._checked(self._mean_over_groups(self._predict_proba, X, s))
+        return self._checked(self._mean_over_groups(self._predict_proba, X, s, lost))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
@@ -224,18 +227,50 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         labels = self._predict(X, s)
         return np.asarray(labels[:, None] == self.classes_, dtype=np.float64)
 
+    def _without_group(self, X: Any, s: Vector | None) -> Vector:
+        """Return the rows that are of no group seen in fit, by s or by the protected columns."""
+        lost = np.zeros(_num_samples(X), dtype=bool) if s is None else s < 0
+        if self._table_encoder is not None:
+            lost = lost | X.iloc[:, list(self._protected)].isna().to_numpy().any(axis=1)
+        return np.flatnonzero(lost)
+
     def _mean_over_groups(
-        self, answer: Callable[[Any, Vector | None], Floats], X: Any, s: Vector
+        self,
+        answer: Callable[[Any, Vector | None], Floats],
+        X: Any,
+        s: Vector | None,
+        lost: Vector,
     ) -> Floats:
-        """Return a method's answers; rows without a group (-1) get the mean over the groups."""
-        known, lost = np.flatnonzero(s >= 0), np.flatnonzero(s < 0)
-        result = np.empty((len(s), len(self.classes_)))
+        """Return a method's answers; rows without a group get the mean over the groups.
+
+        Unless such rows are to be dropped, they must not depend on the group.
+        """
+        known = np.setdiff1d(np.arange(_num_samples(X)), lost)
+        result = np.empty((_num_samples(X), len(self.classes_)))
         if known.size:
-            result[known] = answer(_safe_indexing(X, known), s[known])
-        rows = _safe_indexing(X, lost)
-        shares = enumerate(self._group_shares)
-        result[lost] = sum(share * answer(rows, np.full(len(lost), g)) for g, share in shares)
+            result[known] = answer(_safe_indexing(X, known), None if s is None else s[known])
+        rows, answers = _safe_indexing(X, lost), []
+        for g in range(len(self._group_shares)):
+            group = np.full(len(lost), g) if s is None else np.where(s[lost] < 0, g, s[lost])
+            answers.append(answer(self._of_group(rows, group), None if s is None else group))
+        if self.missing != "drop" and any((a != answers[0]).any() for a in answers):
+            raise InputError(
+                f"The protected columns of X must hold values seen in fit; {len(lost):,} of "
+                f"{len(result):,} rows hold none: with missing='drop' such rows get the mean over "
+                f"the groups."
+            )
+        result[lost] = np.tensordot(self._group_shares, answers, 1)
         return result
+
+    def _of_group(self, X: Any, group: Vector) -> Any:
+        """Return rows with what most rows of a group hold where a protected column is not known."""
+        if self._table_encoder is None or not self._protected:
+            return X
+        X = X.copy()
+        for column, usual in zip(self._protected, self._usual[group].T, strict=True):
+            values = X.iloc[:, column].to_numpy(dtype=np.float64)
+            X.isetitem(column, np.where(np.isnan(values), usual, values))
+        return X
 
     def _checked(self, p: Floats) -> Floats:
         """Return probabilities, or say that the learner gives none that are numbers."""
@@ -286,7 +321,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             w = None if w is None else check_weight(w[rows])
         y01 = self._learn_labels(labels)
         s = self._learn_groups(X, sensitive, rows, y01, w)
-        return self._learn_table(X), y01, s, w
+        return self._learn_table(X, s), y01, s, w
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         if not hasattr(X, "shape"):
@@ -299,7 +334,7 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X.tocsr() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
-    def _learn_table(self, X: Any) -> Any:
+    def _learn_table(self, X: Any, s: Vector) -> Any:
         """Return X as it is, or as numbers where neither the method nor its learner takes words."""
         self._table_encoder: TableEncoder | None = None
         self._protected = self.sensitive_columns_
@@ -310,6 +345,9 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self._table_encoder, X, self._protected = TableEncoder.learn(
             X, self.sensitive_columns_, who=self.name
         )
+        held = X.iloc[:, list(self._protected)]
+        usual = [held[s == g].value_counts().index[0] for g in np.unique(s) if self._protected]
+        self._usual = np.array(usual, dtype=np.float64)
         return X
 
     def _is_prefit(self) -> bool:

@@ -114,7 +114,7 @@ class Minimax(InProcessor):
     aims: ClassVar = {"error_rate_parity": {"error": "zero_one"}}
     draws_to_predict = True
     randomized = True
-    corrected_version = "3"
+    corrected_version = "4"  # 4: fits of separable classes go on to their optimum
     multi_group = True
 
     gamma: float | None = None

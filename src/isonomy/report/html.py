@@ -62,7 +62,12 @@ def audit_page(result: "Audit", *, title: str) -> str:
     for attribute in attributes:
         gaps = [f for f in result.metrics if f.attribute == attribute]
         rates = [r for r in result.groups if r.attribute == attribute]
-        sizes = result.sizes[result.sizes["attribute"] == attribute].to_dict("records")
+        shown, rest = result.telling_groups(attribute)
+        listed = result.sizes["attribute"].eq(attribute) & result.sizes["group"].isin(shown)
+        sizes = result.sizes[listed].to_dict("records")
+        each = [f for f in result.comparisons if f.attribute == attribute]
+        if rest:
+            each = list(result.telling_comparisons(attribute)[0])
         names = list(dict.fromkeys((r.name, r.label) for r in rates))
         columns = {
             "Rates": [n for n in names if n[0] in RATES],
@@ -76,10 +81,9 @@ def audit_page(result: "Audit", *, title: str) -> str:
                 "comparison": gaps[0].comparison if gaps else None,
                 "gaps": [(f, _strip(f)) for f in gaps],
                 "each": [
-                    (f, _strip(f))
-                    for f in sorted(result.comparisons, key=lambda f: f.verdict != "violated")
-                    if f.attribute == attribute
+                    (f, _strip(f)) for f in sorted(each, key=lambda f: f.verdict != "violated")
                 ],
+                "rest": rest,
                 "sizes": sizes,
                 "columns": {kind: c for kind, c in columns.items() if c},
                 "rates": by_group,

@@ -151,6 +151,8 @@ class Store:
     def refuse_conflicts(self, planned: pd.DataFrame) -> None:
         """Raise if the store holds one of the planned runs under another key.
 
+        Only runs that are ok count: the others give way to what is run now.
+
         Parameters
         ----------
         planned : DataFrame
@@ -158,20 +160,18 @@ class Store:
         """
         names = [name for name in planned.columns if name != "key"]
         stored = self.views.query(
-            f"select {', '.join(names)}, key as stored, status from live where repeat is not null"
+            f"select {', '.join(names)}, key as stored from live "
+            "where repeat is not null and status = 'ok'"
         )
         both = planned.merge(stored.df(), on=names)
         other = both[both["key"] != both["stored"]]
         if len(other):
             one = other.iloc[0]
-            todo = "choose another folder"
-            if not (other["status"] == "ok").any():
-                todo += ", or delete this one if it holds nothing else, because none of these is ok"
             raise InputError(
                 f"A store holds runs of one specification; {str(self.path)!r} has {len(other):,} "
                 f"of these under another one (other settings, data or library versions), such as "
                 f"{one['mitigator']} with {one['model']} on {one['dataset']}/{one['attributes']}: "
-                f"{todo}."
+                f"choose another folder."
             )
 
     def runs(self, where: str | None = None) -> pd.DataFrame:
@@ -302,7 +302,7 @@ class Store:
                     f"A store is merged with others; {str(other.path)!r} is this one: name another."
                 )
             other.check_study(self.name)
-            runs = other.runs("repeat is not null")
+            runs = other.runs("repeat is not null and status = 'ok'")
             self.refuse_conflicts(runs[[*RUN[1:], "key"]])
         with self.writer() as writer:
             return sum(writer.take(other.views) for other in stores)

@@ -128,12 +128,7 @@ class Views:
     def _define(self) -> None:
         """Make the other views over ``stored``."""
         run = self.connection.execute
-        twice = run("select count(*) <> count(distinct key) from stored").fetchall()[0][0]
-        # of a run that was tried again, or came from two machines: ok before failed, then the latest
-        once = (
-            "qualify row_number() over (partition by key order by status = 'ok' desc, seq desc) = 1"
-        )
-        run(f"create or replace view live as select * from stored {once if twice else ''}")
+        run(f"create or replace view live as select * from stored {self._in_force()}")
         named = ", ".join(map(sql_name, RUN_FIELDS))
         measures = "".join(f", {sql_name(m)}" for m in self.metrics)
         run(f"create or replace view runs as select {named}{measures} from live")
@@ -142,6 +137,25 @@ class Views:
             f"create or replace view counts as select {named}, cells, n, w, w2 "
             "from live where cells is not null"
         )
+
+    def _in_force(self) -> str:
+        """Write in SQL which records are in force, where some are not.
+
+        Of a run that was tried again, or came from two machines: ok before failed, then the latest.
+        What did not end well under another key, of an earlier version perhaps, gives way as well.
+        """
+        query = self.connection.execute
+        twice, bad = query(
+            "select count(*) <> count(distinct key), count(*) filter (status <> 'ok') > 0 from stored"
+        ).fetchall()[0]
+        best = "order by status = 'ok' desc, seq desc"
+        rules = [f"row_number() over (partition by key {best}) = 1"] if twice else []
+        run = ", ".join(map(sql_name, RUN))
+        keys = f"select count(distinct key) k from stored where repeat is not null group by {run}"
+        if bad and query(f"select bool_or(k > 1) from ({keys})").fetchall()[0][0]:
+            first = f"row_number() over (partition by {run} {best}) = 1"
+            rules.append(f"(status = 'ok' or repeat is null or {first})")
+        return f"qualify {' and '.join(rules)}" if rules else ""
 
     def _results(self) -> str:
         """Write the result frame as SQL: a row per metric, and one for a run that has none."""

@@ -1,5 +1,6 @@
 """How we run it: what a study is made of, its trials, and where they run."""
 
+from isonomy.study.own_model import OwnModel
 from isonomy.study.pack import export_results
 from isonomy.study.plan import Trial, keys, plan
 from isonomy.study.results import Results
@@ -11,6 +12,7 @@ from isonomy.study.trial import run_trial
 __all__ = [
     "Method",
     "Outcome",
+    "OwnModel",
     "Progress",
     "Results",
     "Source",

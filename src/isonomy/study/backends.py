@@ -12,6 +12,7 @@ import importlib
 import logging
 import os
 import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -228,6 +229,7 @@ class Dask(Backend):
     name = "dask"
     takes_scheduler = True
     patience: ClassVar[int] = 60
+    look_every: ClassVar[float] = 5.0
 
     def run(self, work: Work, items: Sequence[Item]) -> Iterator[tuple[Item, Result]]:
         """Run the work for each item."""
@@ -259,7 +261,13 @@ class Dask(Backend):
 
         # the end of a worker is reported at once: the trial is tried again here, and alone
         with (
-            dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+            dask.config.set(
+                {
+                    "distributed.scheduler.allowed-failures": 0,
+                    # a busy machine may take long to start a worker anew
+                    "distributed.deploy.lost-worker-timeout": "120s",
+                }
+            ),
             distributed.LocalCluster(
                 n_workers=self.count,
                 threads_per_worker=1,
@@ -269,8 +277,33 @@ class Dask(Backend):
                 silence_logs=logging.CRITICAL,
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
+            self._replacing_workers(distributed, cluster),
         ):
             yield client
+
+    @contextlib.contextmanager
+    def _replacing_workers(self, distributed: Any, cluster: Any) -> Iterator[None]:
+        """Start workers anew that Dask has given up: with none left it would wait for ever."""
+        gone = {distributed.Status.closed, distributed.Status.failed}
+
+        def replace() -> None:
+            for name in [n for n, nanny in cluster.workers.items() if nanny.status in gone]:
+                del cluster.workers[name]
+            cluster.scale(self.count)
+
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(self.look_every):
+                cluster.loop.add_callback(replace)
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
 
     def _stream(
         self, distributed: Any, client: Any, guard: Guard, items: Sequence[Item]

@@ -15,7 +15,7 @@ from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 from isonomy.mitigators import MITIGATORS
 from isonomy.models import RECIPES, make_model
-from isonomy.study.spec import WORKBENCHES, Method, Study, Task, is_mitigator
+from isonomy.study.spec import MUTATION, WORKBENCHES, Method, Study, Task, is_mitigator
 
 _LAYOUT = 1
 """Rises when trials do something else for the same specification."""
@@ -134,6 +134,9 @@ def _data(study: Study, dataset: str) -> list[Any]:
 
 
 def _model(study: Study, model: str) -> list[str]:
+    own = study.own_model(model)
+    if own is not None:
+        return [model, "own", own.text]
     if is_mitigator(model):
         return _mitigator(study, model)
     return [model, *_settings(model, recipe_of(study, model))]
@@ -158,5 +161,4 @@ def _workbench(study: Study) -> list[Any]:
 
 def _mitigator(study: Study, spec: str) -> list[str]:
     name = base_name(spec)
-    known = name in MITIGATORS
-    return [spec, MITIGATORS[name].version_of(study.protocol) if known else "1"]
+    return [spec, "1" if name == MUTATION else MITIGATORS[name].version_of(study.protocol)]

@@ -414,6 +414,9 @@ def run(
         taken = 0 if start is None else _take(planned, store, start, writer, study.toml())
         jobs = _pending(planned, store, tuple(retry))
         kept, versions = len(store), versions_of(study)
+        if jobs:
+            for own in study.own_models:
+                own.make(0)  # refused here, and not in every trial
         if jobs and not kept:
             _check_sources(study)
         changed = changed_versions(store.versions, versions) if jobs and kept else []

@@ -17,6 +17,7 @@ from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS, make_mitigator
 from isonomy.mitigators.base import PROTOCOLS
 from isonomy.models import MODELS, RECIPES
+from isonomy.study.own_model import OwnModel
 from isonomy.study.source import Source
 from isonomy.study.toml import check_entries, written
 from isonomy.tradeoff.mutation import check_degrees
@@ -35,7 +36,10 @@ _MUTATION = {"strategy": "majority", "repetitions": 50, "weights": None}
 
 def is_mitigator(name: str) -> bool:
     """Return whether a name is a mitigator, as ``prejudice_remover(eta=0)``, not a base learner."""
-    return base_name(name) in MITIGATORS
+    # learners first: a name that no mitigator has is looked for in all of their files
+    return not any(name in learners for learners in RECIPES.so_far()) and (
+        base_name(name) in MITIGATORS
+    )
 
 
 @dataclass(frozen=True, order=True)
@@ -219,6 +223,8 @@ class Study:
         How the methods of a trial are run, where a paper's scripts went ways of their own.
     sources : sequence of Source
         Files of the user's own that tasks name.
+    own_models : sequence of OwnModel
+        Learners of the user's own that ``models`` names. A study's file holds their text only.
     tails : bool
         Whether to measure the tails of counterfactual discrimination as well
         (:mod:`isonomy.study.tails`); every method is then fitted by itself.
@@ -251,6 +257,7 @@ class Study:
     models_of: tuple[tuple[str, tuple[str, ...]], ...] = ()
     workbench: str = "default"
     sources: tuple[Source, ...] = ()
+    own_models: tuple[OwnModel, ...] = ()
     tails: bool = False
     counts_only: bool = False
     title: str = ""
@@ -261,6 +268,7 @@ class Study:
         settle(self, "models", tuple(self.models))
         settle(self, "methods", tuple(map(Method.of, self.methods)))
         settle(self, "sources", tuple(map(Source.of, self.sources)))
+        settle(self, "own_models", tuple(self.own_models))
         by_dataset = self.models_of
         pairs = by_dataset.items() if isinstance(by_dataset, Mapping) else by_dataset
         settle(self, "models_of", tuple((name, tuple(models)) for name, models in pairs))
@@ -304,7 +312,13 @@ class Study:
         self._refuse_twins()
 
     def _check_model(self, name: str) -> None:
-        if is_mitigator(name):
+        if self.own_model(name) is not None:
+            if name in RECIPES[self.recipe] or name in MODELS or is_mitigator(name):
+                raise InputError(
+                    f"A model of one's own must have a name of its own; {name!r} is one of ours: "
+                    f"choose another."
+                )
+        elif is_mitigator(name):
             if make_mitigator(name).uses_estimator:
                 raise InputError(
                     f"A mitigator that stands in for a model must bring its own; {name} needs a "
@@ -334,7 +348,7 @@ class Study:
             for model in self.models if method.models is None else method.models:
                 if model not in self.models or model not in own:
                     continue
-                if method.models is None and is_mitigator(model):
+                if method.models is None and self.stands_in(model):
                     continue  # a method that stands in for a model is run only by methods that name it
                 yield model, method
 
@@ -351,6 +365,14 @@ class Study:
     def source_of(self, dataset: str) -> Source | None:
         """Return the declared file behind a dataset's name, None for a registered one."""
         return next((s for s in self.sources if s.name == dataset), None)
+
+    def own_model(self, name: str) -> OwnModel | None:
+        """Return the learner of the user's own behind a model's name, None for any other."""
+        return next((m for m in self.own_models if m.name == name), None)
+
+    def stands_in(self, model: str) -> bool:
+        """Return whether a model is a mitigator that brings its own."""
+        return self.own_model(model) is None and is_mitigator(model)
 
     def with_(self, **changes: Any) -> Self:
         """Return the study with some of its fields changed.
@@ -402,10 +424,13 @@ class Study:
             table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"A study must be valid TOML; {error}.") from None
-        names = {"source": "sources", "method": "methods"}
+        names = {"source": "sources", "method": "methods", "own_model": "own_models"}
         entries = {names.get(name, name): value for name, value in table.items()}
         check_entries("study", entries, cls, needed=("name", "tasks", "models", "methods"))
         entries["sources"] = [Source.of(s, folder=folder) for s in entries.get("sources", [])]
+        for model in entries.get("own_models", []):
+            check_entries("model", model, OwnModel, needed=("name", "text"))
+        entries["own_models"] = [OwnModel(**model) for model in entries.get("own_models", [])]
         return cls(**entries)
 
     def toml(self) -> str:
@@ -416,6 +441,7 @@ class Study:
         plain["counts_only"] = self.counts_only or None
         plain["workbench"] = "" if self.workbench == "default" else self.workbench
         tables = {
+            "own_model": [{"name": m.name, "text": m.text} for m in plain.pop("own_models")],
             "source": [_table(s) for s in plain.pop("sources")],
             "method": [_table(m) for m in plain.pop("methods")],
         }

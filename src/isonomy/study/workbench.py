@@ -45,7 +45,7 @@ from isonomy.models import fit_model, make_model, metered_fit, with_scores
 from isonomy.study.collect import collected_warnings, repeat_warnings
 from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
-from isonomy.study.spec import WORKBENCHES, Method, Study, is_mitigator
+from isonomy.study.spec import WORKBENCHES, Method, Study
 
 Labels = NDArray[np.intp]
 T = TypeVar("T")
@@ -208,12 +208,15 @@ class Workbench:
 
     def learner(self, model: str, random_state: Any = None) -> BaseEstimator:
         """Make a base learner, unfitted."""
-        if is_mitigator(model):
+        if self.study.stands_in(model):
             raise NotApplicable(
                 f"The method takes a base learner and {model} is a method with a model of its "
                 f"own: name the models that it is to run with."
             )
         random_state = self.random_state() if random_state is None else random_state
+        own = self.study.own_model(model)
+        if own is not None:
+            return own.make(random_state)
         return make_model(model, recipe_of(self.study, model), random_state=random_state)
 
     def make(self, method: Method, model: str | None) -> Any:
@@ -269,7 +272,7 @@ class Workbench:
 
     def base(self, model: str) -> Outputs:
         """Return the predictions of the original model on the test rows."""
-        if is_mitigator(model):
+        if self.study.stands_in(model):
             off = Method(model, model)
             return self.once(("base", model), lambda: self.fit_alone(self.make(off, None)))
         return self.on_test(model, calibrated=False)

@@ -9,16 +9,16 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from isonomy._groups import attribute_columns
 from isonomy._validate import match_values
+from isonomy.audit import declared_model
 from isonomy.data import Dataset, make_splits, prepare
 from isonomy.errors import DegenerateOutputWarning, NotApplicable
 from isonomy.mitigators import BaseMitigator, Unmitigated, make_mitigator
-from isonomy.models import make_model
 from isonomy.tradeoff.frontier import Frontier, post_processing_frontier
 from isonomy.tradeoff.verdict import TradeOff, judge
 
 
 def train_and_test(
-    dataset: Dataset, attribute: str, method: str, *, model: str = "lr", random_state: int = 0
+    dataset: Dataset, attribute: str, method: str, *, model: Any = "lr", random_state: int = 0
 ) -> tuple[BaseMitigator, dict[str, Any], dict[str, Any]]:
     """Return a mitigator, not fitted, with training and test rows of one split of a dataset.
 
@@ -27,8 +27,11 @@ def train_and_test(
     dataset : Dataset
     attribute : str
         The protected attribute.
-    method, model : str
-        A mitigator and its base learner, by name.
+    method : str
+        A mitigator by name.
+    model : str or classifier
+        Its base learner: by name, as written for :func:`isonomy.audit.declared_model`, or an
+        object of scikit-learn's kind.
     random_state : int
         Seed of the split.
 
@@ -46,7 +49,7 @@ def train_and_test(
     """
     name = str(match_values(attribute, dataset.attributes, what="protected attribute")[0])
     rows = prepare(dataset, attribute=name, split=make_splits(dataset, seed=random_state)[0])
-    mitigator = make_mitigator(method, make_model(model))
+    mitigator = make_mitigator(method, declared_model(model) if isinstance(model, str) else model)
     mitigator.set_params(privileged=1, favorable=1, sensitive_columns=rows.sensitive_column)
     train = {"X": rows.X_train, "y": rows.y_train, "sensitive_features": {name: rows.s_train}}
     test = {"X_test": rows.X_test, "y_test": rows.y_test, "sensitive_test": {name: rows.s_test}}

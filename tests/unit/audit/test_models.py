@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from isonomy import audit, audit_models
+from isonomy.audit import run
 from isonomy.errors import InputError, NotApplicable
 from isonomy.report.models import models_page
 
@@ -151,3 +152,30 @@ def test_arrays_and_sparse_matrices_are_audited_like_frames(rows) -> None:
     matrix = audit_models(models, sparse.csr_array(X), y, resamples=100, **known)
     assert matrix.frame("pairs").equals(dense.frame("pairs"))
     assert matrix.frame()["performance"].equals(dense.frame()["performance"])
+
+
+def test_columns_are_looked_at_once_for_all_models(
+    rows, models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, near = [], []
+    look, find = run.look_for_others, run.neighbours
+    monkeypatch.setattr(run, "look_for_others", lambda *a: looked.append(1) or look(*a))
+    monkeypatch.setattr(run, "neighbours", lambda *a, **k: near.append(1) or find(*a, **k))
+    test = rows[700:].assign(title=np.where(rows["sex"][700:] == "m", "Mr", "Ms"))
+    found = audit_models(
+        {name: models[name] for name in ("both", "biased", "blind")},
+        test[["a", "b", "c", "title"]].assign(title=(test["title"] == "Mr") * 1.0), test["y"],
+        sensitive_features=test[["sex"]], favorable="yes", resamples=100,
+        metrics=["statistical_parity_difference", "consistency"],
+    )  # fmt: skip
+    assert (len(looked), len(near)) == (1, 1)
+    (note,) = [note for note in found.notes if "title alone predicts sex" in note]
+    assert all(note in audit.notes for audit in found.audits.values())
+
+
+def test_violations_hold_for_all_models_together(found) -> None:
+    every = found.violated("statistical_parity_difference")
+    assert "biased" in every
+    assert "blind" not in every
+    for name, some in every.items():
+        assert set(some) <= set(found.audits[name].violated("statistical_parity_difference"))

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from isonomy.benchmark import benchmark, plan_benchmark
 from isonomy.errors import InputError, UnknownName
 from isonomy.mitigators import MITIGATORS
-from isonomy.study import Method
+from isonomy.study import Method, Study
 from isonomy.study.plan import keys, plan
 
 
@@ -106,9 +109,9 @@ def test_a_number_that_is_mostly_its_smallest_has_no_quarters(tmp_path: Path) ->
     assert "age looks protected and is not examined: it has 31 values." in made.notes
 
 
-def test_a_model_is_a_name_and_not_an_object() -> None:
-    with pytest.raises(InputError, match=r"models must be names.*LogisticRegression"):
-        methods(models=[LogisticRegression()])
+def test_a_method_is_a_name_and_not_an_object() -> None:
+    with pytest.raises(InputError, match=r"methods must be names.*LogisticRegression"):
+        methods(methods=[LogisticRegression()])
 
 
 def test_columns_may_be_numbered(tmp_path: Path) -> None:
@@ -116,3 +119,31 @@ def test_columns_may_be_numbered(tmp_path: Path) -> None:
     table = pd.DataFrame(rng.integers(0, 2, (300, 3)))
     made = plan_benchmark(table, label=2, sensitive_features=0, folder=tmp_path)
     assert [str(task) for task in made.study.tasks] == ["data/0"]
+
+
+def test_base_learners_are_names_texts_or_objects() -> None:
+    def plan_of(models: Any) -> Study:
+        return plan_benchmark(
+            "german", sensitive_features="age", methods=["reweighing"], models=models
+        ).study
+
+    assert (plan_of("lr").models, plan_of("lr").own_models) == (("lr",), ())
+    one = plan_of(make_pipeline(StandardScaler(), LogisticRegression(C=3)))
+    assert one.models == ("LogisticRegression",)
+    assert "C=3" in one.own_models[0].text
+    some = plan_of(["nb", "dt(max_depth=3)", RandomForestClassifier(5), "sklearn.svm.SVC"])
+    assert some.models == ("nb", "dt(max_depth=3)", "RandomForestClassifier", "sklearn.svm.SVC")
+    assert [own.name for own in some.own_models] == list(some.models[1:])
+    assert "random_state=None" in some.own_models[0].text  # each split brings its own
+    named = plan_of({"small": RandomForestClassifier(5), "large": RandomForestClassifier(50)})
+    assert named.models == ("small", "large")
+    for models, sentence in (
+        ([RandomForestClassifier(5), RandomForestClassifier(50)], "two are called 'RandomForest"),
+        ({"lr": LogisticRegression()}, "'lr' is one of ours"),
+        ("rff", r"no model 'rff'; did you mean 'rf'\? .* in Python: models=\{name: classifier\}"),
+        ("mymodule.Mine", r"got 'mymodule.Mine'\. Other classifiers are passed in Python"),
+        ("rf(depth=3)", "no parameter of rf 'depth'; did you mean 'max_depth'"),
+        (LinearRegression(), "must be a classifier"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            plan_of(models)

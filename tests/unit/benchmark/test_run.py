@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import isonomy
 from isonomy.benchmark.cases import MORE_SPLITS
@@ -91,3 +95,26 @@ def test_the_room_can_be_called_whatever_was_imported_first() -> None:
     code += "; import isonomy.audit.judge as j; print(callable(isonomy.audit), j.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True", "isonomy.audit.judge"]
+
+
+def test_a_pipeline_of_ones_own_is_run_continued_and_never_mixed(
+    people: pd.DataFrame, tmp_path: Path
+) -> None:
+    ask: dict[str, Any] = {"label": "y", "sensitive_features": "sex", "repeats": 2, **FEW}
+    mine = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, random_state=0))
+    own = isonomy.benchmark(people, models=mine, folder=tmp_path, **ask)
+    named = isonomy.benchmark(people, models="lr", **ask)
+    assert own.sections[0].model == "LogisticRegression"
+    first, other = (result.sections[0].baseline for result in (own, named))
+    assert (first.performance[0], first.bias[0]) == (other.performance[0], other.bias[0])
+    assert not hasattr(mine[-1], "coef_")  # a clone was fitted
+    seen: list[tuple[int, int]] = []
+    again = isonomy.benchmark(
+        people, models=mine, folder=tmp_path, progress=lambda *now: seen.append(now), **ask
+    )
+    assert seen == [(2, 2)]
+    assert again.frame().equals(own.frame())
+    with pytest.raises(InputError, match="under another one"):
+        isonomy.benchmark(
+            people, models=clone(mine).set_params(logisticregression__C=9), folder=tmp_path, **ask
+        )

@@ -1,5 +1,8 @@
 """Words and gaps as numbers, only where nobody else takes care of them."""
 
+import warnings
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,8 +13,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from isonomy.errors import InputError
-from isonomy.mitigators import FairSmote, PrejudiceRemover, Suppression
+from isonomy.errors import InputError, IsonomyWarning
+from isonomy.mitigators import (
+    FairMask,
+    FairSmote,
+    PrejudiceRemover,
+    RejectOption,
+    Reweighing,
+    Suppression,
+)
 from isonomy.mitigators._encode import TableEncoder, is_plain, takes_table
 
 WORDS = pd.DataFrame({"sex": ["f", "m"] * 20, "job": ["nurse", "cook", "nurse", "clerk"] * 10})
@@ -82,3 +92,56 @@ def test_an_encoder_is_saved_by_skops(words: str) -> None:
     saved = skops.dumps(model)
     again = skops.loads(saved, trusted=skops.get_untrusted_types(data=saved))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def people(sexes: str = "fm") -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"sex": np.resize([*sexes], 300), "job": rng.choice(["cook", "clerk"], 300)})
+    X["pay"] = rng.normal(size=300) + 2.0 * (X["sex"] == "m")
+    return X, (X["pay"] + (X["sex"] == "m") + rng.normal(size=300) > 1.5).to_numpy().astype(int)
+
+
+@pytest.mark.parametrize("method", [Reweighing, PrejudiceRemover, RejectOption])
+@pytest.mark.parametrize("sexes", ["fm", "fmxfmfmfmfmfmfmfmfmfmfmfmfmfmfmfmfmf"])
+@pytest.mark.parametrize("lack", [None, "unheard of"])
+def test_a_protected_column_that_is_not_known_is_no_group(
+    method: Any, sexes: str, lack: str | None
+) -> None:
+    X, y = people(sexes)  # the second has a group of so few rows that its level is not its own
+    asked = X.iloc[:30].assign(sex=lack)
+    strict = method(privileged="m", sensitive_columns="sex").fit(X, y)
+    with pytest.raises(InputError, match="seen in fit"):
+        strict.predict_proba(asked)
+    model = method(privileged="m", sensitive_columns="sex", missing="drop").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsonomyWarning)  # a group that fit has not seen
+        told = model.predict_proba(asked)
+    as_one = {sex: model.predict_proba(asked.assign(sex=sex)) for sex in X["sex"].unique()}
+    assert np.abs(as_one["f"] - as_one["m"]).max() > 0
+    low, high = np.min([*as_one.values()], axis=0), np.max([*as_one.values()], axis=0)
+    assert ((told >= low - 1e-12) & (told <= high + 1e-12)).all()
+    if sexes == "fm":
+        np.testing.assert_allclose(told, (as_one["f"] + as_one["m"]) / 2, atol=1e-12)
+    # the others are as they would be without them
+    both = pd.concat([asked, X.iloc[30:60]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsonomyWarning)
+        rest = model.predict_proba(both)[30:]
+    np.testing.assert_array_equal(rest, model.predict_proba(X.iloc[30:60]))
+
+
+def test_a_method_without_the_column_asks_for_nothing() -> None:
+    X, y = people()
+    for model in (Suppression(sensitive_columns="sex"), FairMask(sensitive_columns="sex")):
+        fitted = model.fit(X, y)
+        told = fitted.predict_proba(X.assign(sex=None))
+        np.testing.assert_array_equal(told, fitted.predict_proba(X))
+
+
+def test_the_group_that_is_known_fills_the_column() -> None:
+    X, y = people()
+    model = PrejudiceRemover(privileged="m", missing="drop").fit(
+        X, y, sensitive_features=X[["sex"]]
+    )
+    told = model.predict_proba(X.assign(sex=np.nan), sensitive_features=X[["sex"]])
+    np.testing.assert_array_equal(told, model.predict_proba(X, sensitive_features=X[["sex"]]))

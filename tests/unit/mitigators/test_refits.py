@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from isonomy.mitigators import _refits
 from isonomy.mitigators._refits import Refits
-from isonomy.models import metered_fits
+from isonomy.models import fit_model, metered_fits
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -75,6 +75,26 @@ def test_classes_that_a_plane_separates_are_fitted_too() -> None:
     ours, said = Refits(LogisticRegression(C=1e8), X).fit(labels, np.ones(300))
     np.testing.assert_array_equal(said, labels)
     np.testing.assert_array_equal(ours.predict(X), labels)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4, 1e8])
+def test_no_refit_of_separable_classes_is_worse_than_the_learners_own(C: float) -> None:
+    learner = LogisticRegression(C=C, max_iter=1000)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        labels = (X @ rng.normal(size=4) > 0).astype(int)
+        refits = Refits(learner, X)
+        for _ in range(6):
+            weight = rng.uniform(0.1, 3.0, len(X))
+            ours, own = refits.fit(labels, weight)[0], fit_model(learner, X, labels, weight)
+            assert loss(ours, labels, weight) <= loss(own, labels, weight) * (1 + 1e-6)
+
+
+def loss(model: Any, labels: Any, weight: Any) -> float:
+    """Return the penalised loss that a fit minimises."""
+    logit = model.decision_function(X)
+    errors = np.logaddexp(0.0, logit) - labels * logit
+    return float(weight @ errors + (model.coef_**2).sum() / (2 * model.C))
 
 
 def test_each_refit_is_metered() -> None:

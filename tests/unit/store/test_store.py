@@ -528,6 +528,29 @@ def test_merge_of_two_machines(tmp_path: Path) -> None:
     assert len(here) == 8
 
 
+def test_what_failed_under_another_key_gives_way(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", "demo")
+    failed = {"metrics": {}, "counts": None, "status": "failed", "reason": "x"}
+    with store.writer() as writer:
+        writer.append([record("a", 0), record("b", 0, key="older", **failed)])
+    planned = store.runs()[["dataset", "attributes", "model", "mitigator", "repeat"]]
+    store.refuse_conflicts(planned.assign(key=["a-0", "b-0"]))
+    with pytest.raises(InputError, match="has 1 of these under another one"):
+        store.refuse_conflicts(planned.assign(key=["other", "b-0"]))
+    assert store.keys("failed") == {"older"}
+    for status in (failed, {}):  # tried again: first in vain, then not
+        with store.writer() as writer:
+            writer.append([record("b", 0, **status)])
+        assert store.runs()["key"].tolist() == ["a-0", "b-0"]
+        assert len(store) == 2
+    # what failed elsewhere, under yet another key, neither stops a merge nor is counted after it
+    there = Store.create(tmp_path / "there", "demo")
+    with there.writer() as writer:
+        writer.append([record("b", 0, key="newer", **failed), record("c", 0)])
+    store.merge(there)
+    assert store.runs()["key"].tolist() == ["a-0", "b-0", "c-0"]
+
+
 @pytest.mark.parametrize("name", ["runs.parquet", "runs.csv"])
 def test_export(tmp_path: Path, name: str) -> None:
     store = filled(tmp_path / "s", 2)

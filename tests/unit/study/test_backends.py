@@ -305,6 +305,17 @@ def test_a_cluster_that_is_not_there(name: str) -> None:
         next(stream)
 
 
+def test_a_worker_that_dask_has_given_up_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(BACKENDS["dask"], "look_every", 0.2)
+    backend = make_backend("dask", workers=1)
+    with engine("dask"), backend._client(distributed) as client:
+        (nanny,) = client.cluster.workers.values()
+        client.cluster.sync(nanny.close)  # as after a start that took too long or was killed
+        # before, nobody was left to do it, and a study waited for ever
+        assert client.submit(len, "abc").result(timeout=120) == 3
+
+
 def test_a_dask_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(BACKENDS["dask"], "patience", 1)

@@ -1,5 +1,8 @@
 """Trials in an order that serves a stopped study, and keys that change with what matters."""
 
+import subprocess
+import sys
+
 import pytest
 import sklearn
 
@@ -138,3 +141,20 @@ def test_a_files_content_counts_and_not_its_place(jobs: Source) -> None:
     assert key(Source(**{**vars(jobs), "path": "elsewhere.csv"})) == key(jobs)
     assert key(Source(**{**vars(jobs), "sha256": "0"})) != key(jobs)
     assert key(Source(**{**vars(jobs), "privileged": (("sex", ("f",)),)})) != key(jobs)
+
+
+def test_a_study_imports_the_methods_it_names_and_no_others() -> None:
+    program = """
+import sys
+from isonomy.study import Study, plan
+from isonomy.study.trial import run_trial
+study = Study("t", ["synthetic(n=200)/group"], ["lr"], ["unmitigated", "reweighing", "mutation"])
+run_trial(study, plan(study)[0])
+print([name for name in sys.modules if name.startswith("isonomy.mitigators.")])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "isonomy.mitigators.reweighing" in done.stdout
+    assert "isonomy.mitigators.fair_smote" not in done.stdout
+    assert "isonomy.mitigators.maat" not in done.stdout
