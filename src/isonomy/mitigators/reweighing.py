@@ -76,6 +76,10 @@ class Reweighing(PreProcessor):
                 f"{listed(names[int(g)] for g in np.flatnonzero(bare.any(axis=1)))} lacks one: "
                 f"merge small groups."
             )
-        self.weight_of_ = np.divide(expected, n, out=np.zeros_like(n), where=n > 0)
+        top, bottom = expected, n
+        if self.protocol == "as_published":
+            # The same number but for its last bit, which decides ties between the splits of trees.
+            top, bottom = n.sum(axis=1, keepdims=True) * n.sum(axis=0), n.sum() * n
+        self.weight_of_ = np.divide(top, bottom, out=np.zeros_like(n), where=n > 0)
         weight = self.weight_of_.ravel()[cell]
         return X, y, s, weight if w is None else weight * w
