@@ -10,7 +10,7 @@ from isonomy.papers import load_study, read_published
 from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.cases import PERFORMANCE
 from isonomy.papers.chen_2022.reader import read_chen
-from isonomy.papers.compare import compare_cells, same_part
+from isonomy.papers.cells import compare_cells, same_part
 from isonomy.papers.fairea_2021 import tables as fairea_2021
 from isonomy.store import Record, records_frame, wide
 from isonomy.study import Study, Task, keys, plan, run_trial

@@ -7,6 +7,7 @@ The labels enter as the numbers they are written with, 1 and 2 in German.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -69,13 +70,18 @@ def shares(distance: Floats) -> Floats:
         return np.asarray(near / np.where(total == 0, 1e-6, total))
 
 
-def bounds(d: int, k: int) -> list[tuple[float | None, float | None]]:
+def bounds(d: int, k: int) -> list[Any]:
     """Return the bounds of the parameters: scores lie between 0 and 1."""
     return [(None, None)] * (2 * d) + [(0.0, 1.0)] * k + [(None, None)] * (k * d)
 
 
 def first_objective(
-    X: Floats, y: Vector, s: Vector, k: int, weights: tuple[float, float, float], codes: Sequence[float]
+    X: Floats,
+    y: Vector,
+    s: Vector,
+    k: int,
+    weights: tuple[float, float, float],
+    codes: Sequence[float],
 ) -> Callable[[Floats], tuple[float, Floats]]:
     """Make the function that gives loss and gradient by forward differences.
 

@@ -130,7 +130,9 @@ class LearningFairRepresentations(PreProcessor):
         matrix = as_matrix(X, who=self.name)
         published = self.protocol == "as_published"
         d = matrix.shape[1]
-        vars(self)["needs_sensitive_at_predict"] = self._is_first  # groups have weights of their own
+        vars(self)["needs_sensitive_at_predict"] = (
+            self._is_first
+        )  # groups have weights of their own
         if self._is_first:
             return self._resample_first(X, matrix, y, s, w)
         self._low, self._span = (np.zeros(d), np.ones(d)) if published else unit_scale(matrix)
@@ -181,7 +183,7 @@ class LearningFairRepresentations(PreProcessor):
                 raise StopIteration
 
         with one_thread():
-            result = minimize(
+            return minimize(
                 counted,
                 start,
                 jac=True,
@@ -190,7 +192,6 @@ class LearningFairRepresentations(PreProcessor):
                 callback=stop,
                 options={"maxiter": 5000 if published else self.max_iter, "maxfun": 100_000},
             )
-        return result
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
         """Return rows as mixtures of the prototypes."""

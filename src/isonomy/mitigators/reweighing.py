@@ -58,6 +58,8 @@ class Reweighing(PreProcessor):
     advice = "The first thing to try: any learner with weights, little to lose."
     reference = "Kamiran and Calders, KAIS 2012"
     aims: ClassVar = {"demographic_parity": {}}
+    version = "2"  # as published, the last bit of the weights is the reference's
+    corrected_version = "1"
     transform_uses_estimator = False
     multi_group = True
     multi_class = True
