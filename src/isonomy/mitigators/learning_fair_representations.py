@@ -130,9 +130,8 @@ class LearningFairRepresentations(PreProcessor):
         matrix = as_matrix(X, who=self.name)
         published = self.protocol == "as_published"
         d = matrix.shape[1]
-        vars(self)["needs_sensitive_at_predict"] = (
-            self._is_first
-        )  # groups have weights of their own
+        # in release 0.3 each group has weights of its own
+        self.__dict__["needs_sensitive_at_predict"] = self._is_first
         if self._is_first:
             return self._resample_first(X, matrix, y, s, w)
         self._low, self._span = (np.zeros(d), np.ones(d)) if published else unit_scale(matrix)

@@ -11,9 +11,9 @@ from scipy import stats as scipy_stats
 
 from isonomy.errors import InputError
 from isonomy.papers import PAPERS, Paper, PaperTable
+from isonomy.papers.cells import Cause, compare_cells, fewest_pairs, same_part, same_repeats
 from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.cases import PERFORMANCE
-from isonomy.papers.cells import Cause, compare_cells, fewest_pairs, same_part, same_repeats
 from isonomy.papers.compare import Comparison, compare, compare_tables, compare_with_print
 from isonomy.papers.compare_tables import is_close
 from isonomy.papers.table import Recipe
