@@ -94,7 +94,7 @@ def first_objective(
     >>> loss = first_objective(np.eye(2), y, s, 2, (0.01, 1.0, 50.0), (0, 1))
     >>> value, gradient = loss(np.array([1, 1, 1, 1, 0.2, 0.8, 1, 0, 0, 1.0]))
     >>> round(value, 4), gradient.shape
-    (77.0437, (10,))
+    (76.7936, (10,))
     """
     Ax, Ay, Az = weights
     d = X.shape[1]

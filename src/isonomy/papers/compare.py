@@ -403,5 +403,6 @@ def _markdown(table: pd.DataFrame) -> list[str]:
     head = [f"| {' | '.join(map(str, table.columns))} |", "|---" * len(table.columns) + "|"]
     rows = table.to_dict(orient="records")
     return head + [
-        f"| {' | '.join(cell_text(str(k), v) for k, v in row.items())} |" for row in rows
+        f"| {' | '.join(cell_text(str(k), v).replace('|', r'\|') for k, v in row.items())} |"
+        for row in rows
     ]

@@ -14,7 +14,13 @@ from isonomy.papers import PAPERS, Paper, PaperTable
 from isonomy.papers.cells import Cause, compare_cells, fewest_pairs, same_part, same_repeats
 from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.cases import PERFORMANCE
-from isonomy.papers.compare import Comparison, compare, compare_tables, compare_with_print
+from isonomy.papers.compare import (
+    Comparison,
+    _markdown,
+    compare,
+    compare_tables,
+    compare_with_print,
+)
 from isonomy.papers.compare_tables import is_close
 from isonomy.papers.table import Recipe
 from isonomy.store import Record, combine, records_frame
@@ -148,6 +154,8 @@ def test_seeds_worst_cells_and_causes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "10 runs of the same seeds on both sides" in text
     assert "| rf | reweighing | 6/10 |" in text
     assert "| bits | 4 | 10 |" in text
+    # the bars of a metric's name are no borders of columns
+    assert r" | \|error_rate_difference\| | " in "\n".join(_markdown(found.worst(15)))
     assert set(found.cells[found.cells["equal_runs"] == 1]["cause"]) == {""}
 
 
