@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from isonomy.papers.cells import compare_cells, same_part
 from isonomy.papers.chen_2022.reader import read_chen
-from isonomy.papers.compare import compare_cells, same_part
 
 PLACE = Path(__file__).parents[2].parent / "shared" / "published" / "chen"
 

@@ -139,7 +139,7 @@ _SHOWN = {
     "cells": "cells",
     "equal runs": "equal runs",
     "paired": "paired",
-    "within 0.02": "<= 0.02",
+    "within 0.01": "<= 0.01",
     "p below 0.05": "p < 0.05",
     "testable": "testable",
     "not rejected": "not rejected",
@@ -147,7 +147,7 @@ _SHOWN = {
 
 
 _LEGEND = (
-    "equal runs: equal to six digits, seed by seed; paired: mean distance seed by seed; <= 0.02: "
+    "equal runs: equal to six digits, seed by seed; paired: mean distance seed by seed; <= 0.01: "
     "means at most that far apart; not rejected: of the testable cells, those in which no "
     "difference was shown, which does not prove that there is none."
 )
@@ -169,6 +169,12 @@ def _show_comparison(screen: "Console", result: "Comparison") -> None:
         print_table(title, result.agreement()[[*_SHOWN]], "method")
         screen.print(_LEGEND)
         screen.print()
+    if result.is_paired:
+        seeds = result.seeds()
+        seeds.index = seeds.index.map(" ".join)
+        print_table(
+            "Runs equal in every metric, of those with the same seeds", seeds, "model, method"
+        )
     if len(result.tables):
         print_table("Cells of the tables", result.table_agreement(), "table")
     for table in result.beside:

@@ -1,6 +1,6 @@
 """Learning fair representations (Zemel et al., 2013): rows as mixtures of a few prototypes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,12 +11,14 @@ from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
-from isonomy._validate import check_least
+from isonomy._validate import check_choice, check_least
+from isonomy.mitigators import _lfr_first
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
 from isonomy.models import one_thread
 
+Objective = Callable[[Floats], tuple[float, Floats]]
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -64,6 +66,13 @@ class LearningFairRepresentations(PreProcessor):
         Weights of reconstruction, prediction and parity.
     max_iter : int
         Bound on the iterations of the corrected protocol.
+    release : {"0.4", "0.3"}
+        Which release of AIF360 the as_published protocol replays. Up to 0.3 the distances were
+        squared and weighted by columns and groups, losses were sums, and the protected attribute
+        is needed to predict.
+    codes : pair of numbers
+        The unfavourable and the favourable label as release 0.3 read them into its log loss: it
+        took German's 1 and 2 for probabilities.
 
     Attributes
     ----------
@@ -108,12 +117,19 @@ class LearningFairRepresentations(PreProcessor):
     Ay: float = 1.0
     Az: float = 50.0
     max_iter: int = 300
+    release: str = "0.4"
+    codes: Sequence[float] = (0, 1)
 
     def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Learn prototypes and return the rows as mixtures of them."""
         check_least("k, the number of prototypes,", self.k, 2)
+        check_choice("release", self.release, ("0.4", "0.3"))
         matrix = as_matrix(X, who=self.name)
         d = matrix.shape[1]
+        # in release 0.3 each group has weights of its own
+        self.__dict__["needs_sensitive_at_predict"] = self._is_first
+        if self._is_first:
+            return self._resample_first(X, matrix, y, s, w)
         self._low, self._span = (np.zeros(d), np.ones(d)) if self.published else unit_scale(matrix)
         scaled = (matrix - self._low) / self._span
         terms = (self.k, self.Ax, self.Ay, self.Az)
@@ -121,6 +137,33 @@ class LearningFairRepresentations(PreProcessor):
         weight, smooth = (None, 0.0) if self.published else (w, 1e-3)
         loss = objective(scaled, y, s, *terms, weight, smooth)
         start = self._start(scaled)
+        bounds = [(0.0, 1.0)] * self.k + [(None, None)] * (self.k * d)
+        result = self._minimise(loss, start, bounds)
+        self.scores_ = result.x[: self.k]
+        self._scaled_prototypes = result.x[self.k :].reshape(self.k, d)
+        self.prototypes_ = self._scaled_prototypes * self._span + self._low
+        self.objective_ = float(result.fun)
+        return self.transform(X), y, s, w
+
+    @property
+    def _is_first(self) -> bool:
+        return self.published and self.release == "0.3"
+
+    def _resample_first(
+        self, X: Any, matrix: Floats, y: Vector, s: Vector, w: Weights
+    ) -> TrainingSet:
+        """Learn as release 0.3 did."""
+        d, k = matrix.shape[1], self.k
+        terms = (self.Ax, self.Ay, self.Az)
+        loss = _lfr_first.first_objective(matrix, y, s, k, terms, self.codes)
+        start = check_random_state(self.random_state).uniform(size=2 * d + k + k * d)
+        result = self._minimise(loss, start, _lfr_first.bounds(d, k))
+        self._first = _lfr_first.Parameters(result.x, k)
+        self.scores_, self.prototypes_ = self._first.scores, self._first.prototypes
+        self.objective_ = float(result.fun)
+        return self.transform(X, s), y, s, w
+
+    def _minimise(self, loss: Objective, start: Floats, bounds: list[Any]) -> Any:
         # The budget of 5,000 went to forward differences: one gradient cost len(start) + 1.
         budget = 5000 / (len(start) + 1) if self.published else np.inf
         self.evaluations_ = 0
@@ -134,24 +177,22 @@ class LearningFairRepresentations(PreProcessor):
                 raise StopIteration
 
         with one_thread():
-            result = minimize(
+            return minimize(
                 counted,
                 start,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=[(0.0, 1.0)] * self.k + [(None, None)] * (self.k * d),
+                bounds=bounds,
                 callback=stop,
                 options={"maxiter": 5000 if self.published else self.max_iter, "maxfun": 100_000},
             )
-        self.scores_ = result.x[: self.k]
-        self._scaled_prototypes = result.x[self.k :].reshape(self.k, d)
-        self.prototypes_ = self._scaled_prototypes * self._span + self._low
-        self.objective_ = float(result.fun)
-        return self.transform(X), y, s, w
 
     def transform(self, X: Any, s: Vector | None = None) -> Any:
         """Return rows as mixtures of the prototypes."""
         matrix = as_matrix(X, who=self.name)
+        if self._is_first:
+            assert s is not None
+            return like(X, self._first.mixtures(matrix, s))
         scaled = (matrix - self._low) / self._span
         return like(X, memberships(scaled, self._scaled_prototypes) @ self.prototypes_)
 
@@ -198,7 +239,7 @@ def objective(
     Az: float = 50.0,
     w: Weights = None,
     smooth: float = 0.0,
-) -> Callable[[Floats], tuple[float, Floats]]:
+) -> Objective:
     """Make the function that gives loss and gradient at (scores, prototypes), laid end to end.
 
     The reconstruction is never formed: its error needs only M, X V' and V V'. One-hot data are

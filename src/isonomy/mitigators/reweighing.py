@@ -57,6 +57,8 @@ class Reweighing(PreProcessor):
     advice = "The first thing to try: any learner with weights, little to lose."
     reference = "Kamiran and Calders, KAIS 2012"
     aims: ClassVar = {"demographic_parity": {}}
+    version = "2"  # as published, the last bit of the weights is the reference's
+    corrected_version = "1"
     transform_uses_estimator = False
     multi_group = True
     multi_class = True
@@ -69,6 +71,10 @@ class Reweighing(PreProcessor):
         expected = n.sum(axis=1, keepdims=True) * n.sum(axis=0) / n.sum()
         names = getattr(self, "groups_", range(groups))
         check_cells(np.where(expected > 0, n, 1.0), names, who=self.name, kind=NotApplicable)
-        self.weight_of_ = np.divide(expected, n, out=np.zeros_like(n), where=n > 0)
+        top, bottom = expected, n
+        if self.published:
+            # The same number but for its last bit, which decides ties between the splits of trees.
+            top, bottom = n.sum(axis=1, keepdims=True) * n.sum(axis=0), n.sum() * n
+        self.weight_of_ = np.divide(top, bottom, out=np.zeros_like(n), where=n > 0)
         weight = self.weight_of_.ravel()[cell]
         return X, y, s, weight if w is None else weight * w

@@ -5,29 +5,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from isonomy._arrays import Floats
-from isonomy._names import base_name
 from isonomy._tables import plain
-from isonomy._validate import listed
 from isonomy.errors import InputError
-from isonomy.papers.compare_tables import compare_tables
-from isonomy.papers.judge import is_baseline, known_mean, one_study
-from isonomy.papers.paper import FINDINGS, PAPERS
-from isonomy.papers.table import PaperTable
-from isonomy.stats import holm, mann_whitney, runs_needed, smallest_pvalue
-from isonomy.store.record import check_frame, combine, wide
-
-ALPHA = 0.01
-"""Significance level of a cell, Holm's correction over all cells included."""
-
-CELL = ("dataset", "attributes", "model", "mitigator")
-# they bring their own learner: one set of published runs stands for every base model
-_OWN_MODEL = frozenset(
-    {"prejudice_remover", "adversarial_debiasing", "meta_fair_classifier", "fairway"}
+from isonomy.papers.cells import (
+    ALPHA,
+    CELL,
+    cause_of,
+    compare_cells,
+    fewest_pairs,
+    least_pvalue,
+    same_part,
+    same_repeats,
 )
-_DIGITS = 6e-7  # published values have six decimals
+from isonomy.papers.compare_tables import compare_tables
+from isonomy.papers.judge import is_baseline, one_study
+from isonomy.papers.paper import FINDINGS, PAPERS, Paper
+from isonomy.papers.table import PaperTable
+from isonomy.stats import runs_needed
+from isonomy.store.record import check_frame, combine
+
+WORST = 10
+"""How many of the cells that lie furthest apart are listed."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,14 @@ class Comparison:
     paper : str
         The name of the paper.
     cells : DataFrame
-        One row per (task, model, method, metric): runs and means of both sides, their difference,
-        the two-sided Mann-Whitney p-value, Holm's correction of it over all rows, the chance that
-        a run of ours exceeds a published one; and, seed by seed, the mean absolute difference and
-        the share of runs that are equal (undefined where the two did not meet the same rows).
-        ``testable`` says whether so many runs could be rejected at all; where they could not, that
-        a cell is not rejected is no agreement.
+        One row per (task, model, method, metric). Where repeats met the same rows, everything is
+        of the repeats that both sides have: their number, the two means and their difference, the
+        p-value of the signed-rank test, the share of pairs in which ours is larger, the mean
+        absolute difference, the share of runs that are equal in every metric, and the cause where
+        not all are. Otherwise runs and means are of each side, the test is Mann-Whitney's, and
+        nothing is paired. ``adjusted`` is Holm's correction over all rows. ``testable`` says
+        whether so many runs could be rejected at all; where they could not, that a cell is not
+        rejected is no agreement.
     tables : DataFrame
         One row per cell of every table both sides hold: ours, the published one recomputed on the
         same part of the study, and whether they are equal as printed, or close.
@@ -77,6 +78,51 @@ class Comparison:
         rows = {name: _agreement(part) for name, part in {**parts, "all": cells}.items()}
         return pd.DataFrame.from_dict(rows, orient="index")
 
+    @property
+    def is_paired(self) -> bool:
+        """Whether runs were compared repeat by repeat."""
+        return len(self.cells) > 0 and bool(self.cells["equal_runs"].notna().any())
+
+    def seeds(self) -> pd.DataFrame:
+        """Return the runs that are equal in every metric, of those of the same repeats.
+
+        One row per (model, method), one column per task: ``equal/runs``.
+        """
+        if not self.is_paired:
+            return pd.DataFrame()
+        runs = self.cells.groupby([*CELL], sort=False, observed=True)
+        found = runs.agg(equal=("equal_runs", "first"), runs=("runs", "max")).reset_index()
+        found["task"] = found["dataset"] + "/" + found["attributes"]
+        found["text"] = [
+            f"{round(share * n)}/{n}"
+            for share, n in zip(found["equal"], found["runs"], strict=True)
+        ]
+        order = [*dict.fromkeys(zip(found["model"], found["mitigator"], strict=True))]
+        table = found.pivot_table(
+            index=["model", "mitigator"], columns="task", values="text", aggfunc="first"
+        )
+        return table.loc[sorted(order), [*dict.fromkeys(found["task"])]].fillna("")
+
+    def worst(self, count: int = WORST) -> pd.DataFrame:
+        """Return the cells whose means lie furthest apart, with the cause as far as it is known."""
+        if self.cells.empty:
+            return pd.DataFrame()
+        away = self.cells["difference"].abs().sort_values(ascending=False, kind="stable")
+        columns = [*CELL, "metric", "runs", "ours", "published", "difference", "p", "cause"]
+        return self.cells.loc[away.index[:count], columns].reset_index(drop=True)
+
+    def causes(self) -> pd.DataFrame:
+        """Return why runs are not equal, with the number of such runs and of all runs of the cells."""
+        if not self.is_paired:
+            return pd.DataFrame()
+        runs = self.cells.groupby([*CELL], sort=False, observed=True).agg(
+            equal=("equal_runs", "first"), runs=("runs", "max"), cause=("cause", "first")
+        )
+        runs = runs[runs["equal"] < 1]
+        runs["unequal"] = ((1 - runs["equal"]) * runs["runs"]).round().astype(int)
+        out = runs.groupby("cause", sort=False)[["unequal", "runs"]].sum()
+        return out.sort_values("unequal", ascending=False).reset_index()
+
     def table_agreement(self) -> pd.DataFrame:
         """Return per table how many cells are equal as printed, and how many are close."""
         if self.tables.empty:
@@ -95,6 +141,9 @@ class Comparison:
             "tables": plain(self.table_agreement().reset_index(names="table")),
             "findings": plain(self.findings),
             "beside": [plain(table) for table in self.beside],
+            "seeds": plain(self.seeds().reset_index()),
+            "worst": plain(self.worst()),
+            "causes": plain(self.causes()),
             "cells": plain(self.cells),
             "table_cells": plain(self.tables),
         }
@@ -103,14 +152,18 @@ class Comparison:
         """Write the comparison as a part of ``benchmarks/fidelity.md``."""
         lines = [f"## {self.paper}: our study beside the published runs", ""]
         if len(self.cells):
-            ours, theirs = (_span(self.cells[side]) for side in ("runs", "published_runs"))
-            summary = (
-                f"{len(self.cells):,} cells (task, model, method, metric), {ours} runs of ours "
-                f"against {theirs}. *Rejected*: Mann-Whitney, two-sided, Holm over all cells, "
-                f"{self.alpha:.0%}. *Equal runs*: same "
-                "seed, all metrics equal to six digits; *paired*: mean absolute difference seed by seed."
-            )
-            lines += [summary, "", *_markdown(self.agreement().reset_index(names="method")), ""]
+            lines += [
+                self.summary(),
+                "",
+                *_markdown(self.agreement().reset_index(names="method")),
+                "",
+            ]
+            if self.is_paired:
+                equal = self.seeds().reset_index(names=["model", "method"])
+                lines += ["Runs that are equal in every metric:", "", *_markdown(equal), ""]
+                lines += ["Why the others are not:", "", *_markdown(self.causes()), ""]
+            worst = self.worst()
+            lines += [f"The {len(worst)} cells that lie furthest apart:", "", *_markdown(worst), ""]
         if len(self.tables):
             lines += [
                 (
@@ -131,6 +184,25 @@ class Comparison:
                 lines += [f"**{row}**", "", *(f"- {side}: {x}" for side, x in answers.items()), ""]
             notes += self.findings.notes
         return "\n".join([*lines, *(f"- {note}" for note in notes)]).rstrip() + "\n"
+
+    def summary(self) -> str:
+        """Say in a few sentences what the cells are and how they are compared."""
+        cells = self.cells
+        methods = cells[cells["mitigator"] != "unmitigated"]
+        applied = methods.drop_duplicates([*CELL])
+        what = (
+            f"{len(cells):,} cells (task, model, method, metric) of {len(applied):,} applications "
+            f"(task, model, method; the original models not counted)"
+        )
+        runs, published = (_span(cells[side]) for side in ("runs", "published_runs"))
+        holm = f"two-sided, Holm over all cells, {self.alpha:.0%}"
+        if not self.is_paired:
+            return f"{what}, {runs} runs of ours against {published}. *Rejected*: Mann-Whitney, {holm}."
+        return (
+            f"{what}; {runs} runs of the same seeds on both sides, and means over these. *Equal "
+            f"runs*: all metrics equal to six digits; *paired*: mean absolute difference seed by "
+            f"seed. *Rejected*: Wilcoxon's signed ranks of the paired differences, {holm}."
+        )
 
     def __repr__(self) -> str:
         return (
@@ -191,9 +263,9 @@ def compare(
     part = same_part(published, one_study(ours))
     cells = pd.DataFrame()
     if about.comparable:
-        cells = compare_cells(ours, part, alpha=alpha, paired=paired)
+        cells = with_causes(compare_cells(ours, part, alpha=alpha, paired=paired), about)
     if about.comparable and paired:
-        part = _same_repeats(part, ours)
+        part = same_repeats(part, ours)
     # what only one side holds would pool other runs on each
     tables, left_out = compare_tables(same_part(ours, part), part, about)
     findings = None
@@ -208,6 +280,13 @@ def compare(
     notes = [*power, *_baseline_note(ours, published), *left_out]
     beside_them = about.beside(ours, published) if about.beside and paired else ()
     return Comparison(paper, cells, tables, findings, alpha, tuple(notes), beside_them)
+
+
+def with_causes(cells: pd.DataFrame, paper: Paper) -> pd.DataFrame:
+    """Say of every cell whose runs are not all equal why they are not, as far as it is known."""
+    places = zip(cells["dataset"], cells["model"], cells["mitigator"], strict=True)
+    known = [cause_of(paper.causes, *place) or "not known" for place in places]
+    return cells.assign(cause=np.where(cells["equal_runs"] == 1, "", known))
 
 
 def _with(ours: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:
@@ -248,142 +327,6 @@ def compare_with_print(
     return Comparison(paper, pd.DataFrame(), tables, findings, notes=(*notes, *left_out))
 
 
-# ---------------------------------------------------------------------- the same part
-
-
-def _keys(frame: pd.DataFrame, columns: tuple[str, ...] = CELL) -> pd.MultiIndex:
-    return pd.MultiIndex.from_arrays([frame[c].astype(str) for c in columns], names=columns)
-
-
-def _brings_own_model(names: pd.Series) -> NDArray[np.bool_]:
-    words = names.astype("category")
-    own = [base_name(str(name)) in _OWN_MODEL for name in words.cat.categories]
-    return np.asarray(own, dtype=bool)[words.cat.codes]
-
-
-def same_part(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """Return the published rows of the tasks, models and methods that our frame holds.
-
-    Baselines go with their model. A method that brings its own learner was published once and
-    stands for every base model.
-    """
-    published, ours = check_frame(published), check_frame(ours)
-    ours = ours[(ours["status"] == "ok").to_numpy()]
-    our_cells = _keys(ours).unique()
-    keep = _keys(published).isin(our_cells)
-    tasks = _keys(ours, CELL[:3]).unique()
-    line = is_baseline(published)
-    keep = np.where(line, _keys(published, CELL[:3]).isin(tasks), keep)
-    no_model = (*CELL[:2], "mitigator")
-    own = _brings_own_model(published["mitigator"])
-    alike = _keys(published, no_model).isin(_keys(ours, no_model).unique())
-    whose = _brings_own_model(published["model"])  # its baseline: the method switched off
-    return published[keep | (own & alike) | (line & whose)].reset_index(drop=True)
-
-
-def _same_repeats(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """Keep the published runs of the repeats that we ran; baselines are means and stay."""
-    our_repeats = set(ours["repeat"].dropna().astype(int))
-    repeat = published["repeat"]
-    return published[(repeat.isna() | repeat.isin(our_repeats)).to_numpy()].reset_index(drop=True)
-
-
-# ---------------------------------------------------------------------- single cells
-
-
-def compare_cells(
-    ours: pd.DataFrame, published: pd.DataFrame, *, alpha: float = ALPHA, paired: bool = True
-) -> pd.DataFrame:
-    """Compare means and distributions of every (task, model, method, metric) both frames hold."""
-    ours, published = (f[~is_baseline(f)] for f in map(check_frame, (ours, published)))
-    theirs = [str(m) for m in published["metric"].unique() if m]
-    our_metrics = {str(m) for m in ours["metric"].unique()}
-    metrics = [m for m in theirs if m in our_metrics or m.strip("|") in our_metrics]
-    if not metrics:
-        raise InputError(
-            f"The two frames must share a metric; ours holds {listed(sorted(our_metrics))}, the "
-            f"published one {listed(theirs)}."
-        )
-    left, right = wide(ours, metrics), wide(published, metrics)
-    places = _matched(left, right)
-    if places.empty:
-        raise InputError(
-            "The two frames must share a task, model and method; they share none: compare runs of "
-            "the same study."
-        )
-    a, seeds_a = _laid_out(left, places[list(CELL)], metrics)
-    b, seeds_b = _laid_out(right, places[[*CELL[:2], "their_model", "mitigator"]], metrics)
-    equal, apart = _seed_by_seed(a, b, seeds_a, seeds_b, paired=paired)
-    flat_a, flat_b = (v.reshape(-1, v.shape[-1]) for v in (a, b))
-    n, m = (np.isfinite(v).sum(axis=-1) for v in (flat_a, flat_b))
-    statistic, p = mann_whitney(flat_a, flat_b, nan="omit")
-    # two constant samples of one value differ in nothing
-    p = np.where(np.isnan(p) & (n > 0) & (m > 0), 1.0, p)
-    count = len(metrics)
-    out = pd.concat([places[list(CELL)]] * count, ignore_index=True)
-    out["metric"] = np.repeat(metrics, len(places))
-    out["runs"], out["published_runs"] = n, m
-    out["ours"], out["published"] = known_mean(flat_a), known_mean(flat_b)
-    out["difference"] = out["ours"] - out["published"]
-    with np.errstate(invalid="ignore"):
-        out["p"], out["larger"] = p, statistic / (n * m)
-    out["equal_runs"], out["paired"] = np.tile(equal, count), apart.ravel()
-    out = out[(out["runs"] > 0) & (out["published_runs"] > 0)].reset_index(drop=True)
-    out["adjusted"] = holm(out["p"].to_numpy())
-    out["rejected"] = out["adjusted"] < alpha
-    # what Holm's correction asks of a cell when those that are rejected have been taken out
-    open_cells = len(out) - int(out["rejected"].sum())
-    n, m = out["runs"], out["published_runs"]
-    least = np.array([smallest_pvalue(*sizes) for sizes in zip(n, m, strict=True)])
-    out["testable"] = out["rejected"] | (least * open_cells < alpha)
-    return out
-
-
-def _seed_by_seed(
-    a: Floats, b: Floats, seeds_a: list[int], seeds_b: list[int], *, paired: bool
-) -> tuple[Floats, Floats]:
-    """Return per cell the share of equal runs, and per metric and cell the mean distance."""
-    shared = sorted(set(seeds_a) & set(seeds_b))
-    if not paired or not shared:
-        return np.full(a.shape[1], np.nan), np.full(a.shape[:2], np.nan)
-    one, other = (v[..., [s.index(r) for r in shared]] for v, s in ((a, seeds_a), (b, seeds_b)))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        both = np.isfinite(one).any(axis=0) & np.isfinite(other).any(axis=0)  # [cell, seed]
-        away = np.abs(one - other)
-        alike = (away <= _DIGITS) | (np.isnan(one) & np.isnan(other))
-        equal = np.where(both, alike.all(axis=0), False).sum(axis=-1) / both.sum(axis=-1)
-        return np.asarray(equal), known_mean(away)
-
-
-def _matched(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
-    """Pair our (task, model, method) with the published runs that stand for it."""
-    our_cells = left[list(CELL)].astype(str).drop_duplicates()
-    theirs = right[list(CELL)].astype(str).drop_duplicates()
-    same = our_cells.merge(theirs, on=list(CELL)).assign(their_model=lambda f: f["model"])
-    rest = our_cells[~_keys(our_cells).isin(_keys(same))]
-    rest = rest[_brings_own_model(rest["mitigator"])]
-    no_model = [*CELL[:2], "mitigator"]
-    alone = theirs[~theirs.duplicated(no_model, keep=False)].rename(
-        columns={"model": "their_model"}
-    )
-    return pd.concat([same, rest.merge(alone, on=no_model)], ignore_index=True)
-
-
-def _laid_out(
-    runs: pd.DataFrame, places: pd.DataFrame, metrics: list[str]
-) -> tuple[Floats, list[int]]:
-    """Return ``values[metric, place, run]`` and the repeat behind each run."""
-    at = pd.MultiIndex.from_frame(places)
-    unique, back = np.unique(at.to_numpy(), return_inverse=True)
-    row = pd.Index(unique).get_indexer(pd.Index(_keys(runs).to_numpy()))
-    repeat = runs["repeat"].fillna(0).to_numpy(dtype=np.int64)
-    seeds = np.unique(repeat)
-    values = np.full((len(metrics), len(unique), seeds.size), np.nan)
-    known = row >= 0
-    values[:, row[known], np.searchsorted(seeds, repeat[known])] = runs[metrics].to_numpy()[known].T
-    return values[:, back], [int(s) for s in seeds]
-
-
 def _agreement(cells: pd.DataFrame) -> dict[str, float]:
     away = cells["difference"].abs()
     testable = cells["testable"].to_numpy(dtype=bool)
@@ -392,7 +335,7 @@ def _agreement(cells: pd.DataFrame) -> dict[str, float]:
         "equal runs": float(cells["equal_runs"].mean()),
         "paired": float(cells["paired"].mean()),
         "mean difference": float(away.mean()),
-        "within 0.005": float((away <= 0.005).mean()),
+        "within 0.01": float((away <= 0.01).mean()),
         "within 0.02": float((away <= 0.02).mean()),
         "p below 0.05": float((cells["p"] < 0.05).mean()),
         "testable": int(testable.sum()),
@@ -407,14 +350,16 @@ def _power(cells: pd.DataFrame, alpha: float) -> list[str]:
         return []
     n, m = (int(few[side].iloc[0]) for side in ("runs", "published_runs"))
     left = len(cells) - int(cells["rejected"].sum())
-    need = runs_needed(alpha / left, m)
+    paired = bool(cells["equal_runs"].notna().any())
+    need = fewest_pairs(alpha, left) if paired else runs_needed(alpha / left, m)
     enough = f"; {need} runs of ours are the fewest that can" if need else ""
+    sizes = f"{n} pairs of runs" if paired else f"Samples of {n} and {m} runs"
     return [
         (
             f"Too few runs: {len(few):,} of {len(cells):,} cells cannot be rejected, however far they "
-            f"lie apart, and are not counted as agreement. Samples of {n} and {m} runs cannot give a "
-            f"p-value below {smallest_pvalue(n, m):.2g}, which Holm's correction over {left:,} cells raises "
-            f"above {alpha:g}{enough}."
+            f"lie apart, and are not counted as agreement. {sizes} cannot give a p-value below "
+            f"{least_pvalue(n, m, paired=paired):.2g}, which Holm's correction over {left:,} cells "
+            f"raises above {alpha:g}{enough}."
         )
     ]
 
@@ -447,15 +392,17 @@ def cell_text(column: str, value: Any) -> str:
         return value
     if value != value:
         return "too few" if column == "not rejected" else ""
-    if column in ("cells", "testable"):
+    if column in ("cells", "testable", "runs", "unequal"):
         return str(int(value))
-    digits = {"mean difference": ".4f", "paired": ".4f", "within": "g"}
+    digits = {"within": "g", "p": ".2g", "difference": "+.4f"}
+    digits |= dict.fromkeys(("mean difference", "paired", "ours", "published"), ".4f")
     return format(value, digits.get(column, ".0%"))
 
 
 def _markdown(table: pd.DataFrame) -> list[str]:
     head = [f"| {' | '.join(map(str, table.columns))} |", "|---" * len(table.columns) + "|"]
-    rows = table.to_dict(orient="records")
-    return head + [
-        f"| {' | '.join(cell_text(str(k), v) for k, v in row.items())} |" for row in rows
-    ]
+    rows = (
+        [cell_text(str(k), v).replace("|", r"\|") for k, v in row.items()]
+        for row in table.to_dict(orient="records")
+    )
+    return head + [f"| {' | '.join(row)} |" for row in rows]

@@ -11,6 +11,7 @@ import pandas as pd
 from isonomy._registry import Registry
 from isonomy._validate import unknown_name
 from isonomy.errors import InputError
+from isonomy.papers.cells import Cause
 from isonomy.papers.table import PaperTable, Recipe
 from isonomy.store.record import combine
 
@@ -57,6 +58,8 @@ class Paper:
     beside : callable, optional
         From our runs and the published ones to tables of how they agree, where the authors published
         means and not single runs that could be compared.
+    causes : tuple of Cause
+        Why runs of ours cannot equal published ones in every digit; the first that covers a cell.
     about_runs : callable
         From the name of a table and ``Store.runs()`` to notes below that table.
 
@@ -79,6 +82,7 @@ class Paper:
     words: tuple[str, ...] = ()
     more: "Callable[[Store], pd.DataFrame] | None" = None
     beside: Callable[[pd.DataFrame, pd.DataFrame], tuple[PaperTable, ...]] | None = None
+    causes: tuple[Cause, ...] = ()
     about_runs: Callable[[str, pd.DataFrame], list[str]] = _no_notes
 
     @property

@@ -43,3 +43,16 @@ def test_an_empty_cell_is_refused_by_name() -> None:
     X, y = np.zeros((4, 1)), np.array([1, 0, 1, 1])
     with pytest.raises(NotApplicable, match="'b' lacks one"):
         Reweighing().fit(X, y, sensitive_features=["a", "a", "b", "b"])
+
+
+def test_as_published_the_weights_have_the_last_bit_of_the_reference() -> None:
+    """It multiplied first and divided once, and a tree may split by the difference."""
+    cells = np.array([[31, 48], [67, 101]])  # by group and label
+    s, y = (np.repeat(axis.ravel(), cells.ravel()) for axis in np.indices((2, 2)))
+    theirs = np.outer(cells.sum(axis=1), cells.sum(axis=0)) / (cells.sum() * cells)
+    method = Reweighing(protocol="as_published")
+    *_, weight = method.resample(None, y, s)
+    assert (weight == theirs[s, y]).all()
+    *_, plain = Reweighing().resample(None, y, s)
+    np.testing.assert_allclose(weight, plain, rtol=1e-15)
+    assert (weight != plain).any()

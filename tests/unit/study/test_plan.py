@@ -89,7 +89,7 @@ def test_repeat_task_and_version_are_in_the_key(monkeypatch: pytest.MonkeyPatch)
     before = key_of(given)
     assert key_of(given, trial=Trial("german", "sex", 0)) != before
     assert key_of(given, trial=Trial("german", "age", 1)) != before
-    monkeypatch.setattr(MITIGATORS["reweighing"], "version", "2")
+    monkeypatch.setattr(MITIGATORS["reweighing"], "corrected_version", "other")
     assert key_of(given) != before
     assert key_of(given, "unmitigated") == key_of(study(), "unmitigated")
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from isonomy.papers.chen_2022 import prepare  # noqa: F401 - registers itself
 from isonomy.papers.chen_2022.cases import BIAS, PERFORMANCE
+from isonomy.papers.chen_2022.causes import CAUSES
 from isonomy.papers.chen_2022.reader import ARCHIVE, read_chen
 from isonomy.papers.chen_2022.tables import TABLES, parts_of
 from isonomy.papers.paper import PAPERS, Paper
@@ -23,6 +24,7 @@ PAPER = PAPERS.add(
         read=read_chen,
         archive=ARCHIVE,
         comparable=True,
+        causes=CAUSES,
     ),
     aliases=("chen",),
 )

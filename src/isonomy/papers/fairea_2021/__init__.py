@@ -4,6 +4,7 @@ from pathlib import Path
 
 from isonomy.papers.fairea_2021 import prepare  # noqa: F401 - registers itself
 from isonomy.papers.fairea_2021.cases import METRICS
+from isonomy.papers.fairea_2021.causes import CAUSES
 from isonomy.papers.fairea_2021.reader import ARCHIVE, read_fairea
 from isonomy.papers.fairea_2021.tables import TABLES, parts_of
 from isonomy.papers.paper import PAPERS, Paper
@@ -23,6 +24,7 @@ PAPER = PAPERS.add(
         read=read_fairea,
         archive=ARCHIVE,
         comparable=True,
+        causes=CAUSES,
     ),
     aliases=("fairea",),
 )
