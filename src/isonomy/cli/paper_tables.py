@@ -126,13 +126,17 @@ def _grid(screen: "Console", text: "pd.DataFrame") -> None:
     """Print a table, in as many pieces side by side as the screen's width asks for."""
     from rich.table import Table
 
-    numbered = text.index.dtype.kind in "iu" and text.index.nlevels == 1
+    # rows that are only numbered have no labels; numbers of queries, which have a name, are some
+    numbered = text.index.nlevels == 1 and text.index.dtype.kind in "iu" and not text.index.name
     labels = [] if numbered else [list(map(str, level)) for level in _levels(text.index)]
-    lead = sum(max(map(len, level), default=0) + 1 for level in labels)
+    heads = [str(name or "") if text.index.nlevels == 1 else "" for name in text.index.names]
+    lead = sum(
+        max(map(len, [head, *level])) + 1 for head, level in zip(heads, labels, strict=False)
+    )
     for columns in _pieces(text, screen.width - lead):
         shown = Table(box=None, padding=(0, 1, 0, 0))
-        for _ in labels:
-            shown.add_column("", no_wrap=True)
+        for head, _ in zip(heads, labels, strict=False):
+            shown.add_column(head, no_wrap=True)
         for column in columns:
             shown.add_column(str(column), justify="right", no_wrap=True)
         cells = [text[column].astype(str).tolist() for column in columns]
