@@ -453,7 +453,7 @@ def test_frames_without_the_study_are_refused() -> None:
         monjezi_2025.table4(other)
     with pytest.raises(InputError, match="--table 3 --run"):
         monjezi_2025.table3(other)
-    with pytest.raises(InputError, match="run_generators"):
+    with pytest.raises(InputError, match="--table 3 --run"):
         monjezi_2025.fig3(other)
 
 
