@@ -9,8 +9,9 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -52,7 +53,8 @@ EXCHANGED = ("german sex", "heart sex", "meps15 sex", "meps16 sex", "student sex
 FEWEST_BLOCKS = 10
 
 
-class Law(NamedTuple):
+@dataclass(frozen=True)
+class Law:
     """What Table IV prints of a law; NaN where none can be fitted."""
 
     location: float
@@ -62,6 +64,7 @@ class Law(NamedTuple):
 
 
 _NONE = Law(float("nan"))
+PARAMETERS = tuple(asdict(_NONE))
 
 
 def law_of_largest(cd: Floats, k: int) -> Law:
@@ -210,7 +213,7 @@ def _measured(
         own = np.asarray(own, dtype=np.float64)
         out[f"mean_{side}"] = float(own.mean())
         for name, fit in FITS.items():
-            law = fit(own)._asdict()
+            law = asdict(fit(own))
             out |= {f"{name}_{parameter}_{side}": value for parameter, value in law.items()}
     return out
 
@@ -255,7 +258,7 @@ def tails_by_reading(frame: pd.DataFrame) -> pd.DataFrame:
     table["model"] = table["model"].astype(str)
     laws = []
     for name, side in product(FITS, SIDES):
-        columns = {f"{name}_{field}_{side}": field for field in Law._fields}
+        columns = {f"{name}_{field}_{side}": field for field in PARAMETERS}
         own = table[["encoding", "model", "task", f"mean_{side}", *columns]]
         own = own.rename(columns={**columns, f"mean_{side}": "mean"})
         laws.append(own.assign(fit=name, side=side))
