@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.data import load, make_splits, prepare
+from isonomy.data import make_splits, prepare
 from isonomy.errors import InputError
 from isonomy.papers.monjezi_2025.cases import TASKS, printed
 from isonomy.papers.monjezi_2025.readings import (
@@ -21,6 +21,7 @@ from isonomy.papers.monjezi_2025.readings import (
 from isonomy.store import Record, records_frame
 from isonomy.study.tails import SIDES
 from isonomy.tails import gpd_quantile
+from tests.registry import real
 
 MODELS = ("lr", "svm")
 
@@ -129,6 +130,7 @@ def test_printed_sizes_are_those_of_the_other_sex_in_the_tasks_called_exchanged(
 
 
 def test_readings_are_measured_on_the_data() -> None:
+    real("german")
     records = [*reading_records(["german sex"], ["lr"], ["onehot_minmax", "codes_unscaled"])]
     assert [r.status for r in records] == ["ok", "ok"]
     one, other = (r.metrics for r in records)
@@ -141,7 +143,7 @@ def test_readings_are_measured_on_the_data() -> None:
 
 
 def test_the_switches_of_the_encoding_do_what_they_say() -> None:
-    data = load("german")
+    data = real("german")
     split = make_splits(data, 1, splitter="evt")[0]
 
     def names(**options: object) -> tuple[str, ...]:
@@ -151,7 +153,7 @@ def test_the_switches_of_the_encoding_do_what_they_say() -> None:
     assert not any("=" in name for name in names(codes=True))
     raw = prepare(data, "evt", attribute="sex", split=split, scale=None)
     assert raw.X_train.max() > 1000
-    heart = load("heart")
+    heart = real("heart")
     part = make_splits(heart, 1, splitter="evt")[0]
     years = prepare(heart, "evt", attribute="sex", split=part, age_bins=False).feature_names
     assert "age" in years
