@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from isonomy.papers import PaperTable
+    from isonomy.papers import Paper, PaperTable
     from isonomy.store import Store
 
 Tables = Annotated[
@@ -35,16 +35,12 @@ def show_tables(
 ) -> None:
     """Show tables of a store's study, or of a paper and its authors' files; or list them."""
     from isonomy._names import split_commas
-    from isonomy.papers import PAPERS, paper_of, read_published, table_name
+    from isonomy.papers import PAPERS, paper_of, read_published
 
     store = None if isinstance(source, str) else source
     paper = PAPERS[str(source)] if store is None else paper_of(store.name)
     words = split_commas(table)
-    wanted = [
-        name
-        for word in words
-        for name in (paper.tables if word == "all" else [table_name(word, paper.tables)])
-    ]
+    wanted = named_tables(table, paper)
     with working(f"reading {published or paper.name}"):
         frame = (
             read_published(paper.name, published or "") if store is None else paper.frame_of(store)
@@ -58,9 +54,7 @@ def show_tables(
     else:
         with working("making tables"):
             options = {"published": store is None, "reading": reading}
-            made, left_out = paper.make_all(
-                dict.fromkeys(wanted), frame, skip="all" in words, **options
-            )
+            made, left_out = paper.make_all(wanted, frame, skip="all" in words, **options)
         made = [result if store is None else paper.with_notes(result, store) for result in made]
         for result in made:
             show_table(screen, result, digits)
@@ -74,6 +68,18 @@ def show_tables(
             page = tables_page(made, title=paper.name, notes=left_out, digits=digits)
             write_page(html_file, page)
     write_json(json_file, content)
+
+
+def named_tables(table: list[str], paper: "Paper") -> list[str]:
+    """Return the tables that a user names, once each; ``all`` is every one."""
+    from isonomy._names import split_commas
+    from isonomy.papers import table_name
+
+    named = (
+        [*paper.tables] if word == "all" else [table_name(word, paper.tables)]
+        for word in split_commas(table)
+    )
+    return [*dict.fromkeys(name for names in named for name in names)]
 
 
 def _contents(frame: "pd.DataFrame") -> dict[str, Any]:

@@ -12,7 +12,7 @@ from isonomy.cli.output import (
     make_table,
     write_json,
 )
-from isonomy.cli.paper_tables import Reading, Tables, show_table, show_tables
+from isonomy.cli.paper_tables import Reading, Tables, named_tables, show_table, show_tables
 from isonomy.cli.progress import working
 from isonomy.cli.study import OUT, group, open_store
 from isonomy.errors import InputError
@@ -70,8 +70,7 @@ def tables_command(
 
 def _run_parts(folder: str, table: list[str], *, given: bool) -> "Store":
     """Open or make the store of a study, and run what the tables need beyond runs of the study."""
-    from isonomy._names import split_commas
-    from isonomy.papers import PAPERS, paper_of, table_name
+    from isonomy.papers import PAPERS, paper_of
     from isonomy.store import Store
 
     if given or not table:
@@ -85,9 +84,8 @@ def _run_parts(folder: str, table: list[str], *, given: bool) -> "Store":
         PAPERS.resolve(folder)
         store = Store.create(OUT / PAPERS[folder].name, PAPERS[folder].name)
     paper = paper_of(store.name)
-    names = [table_name(word, paper.tables) for word in split_commas(table)]
     with working("running what the tables need"):
-        added = paper.run_parts(names, store)
+        added = paper.run_parts(named_tables(table, paper), store)
     console().print(f"{added:,} records were added to {store.path}.", soft_wrap=True)
     return store
 
