@@ -119,3 +119,28 @@ def test_fetch_of_what_comes_by_hand(tmp_path: Path) -> None:
     done = isonomy("fetch", "student", ISONOMY_DATA=str(tmp_path))
     assert done.returncode == 2
     assert "student-mat.csv" in done.stdout
+
+
+def test_files_brought_by_hand_are_checked_and_put_in_place(tmp_path: Path) -> None:
+    columns = DATASETS["student"].columns
+    brought, cache = tmp_path / "brought", tmp_path / "cache"
+    brought.mkdir()
+    for name, rows in (("student-mat.csv", 395), ("student-por.csv", 649)):
+        table = pd.DataFrame(dict.fromkeys(columns, [1] * rows)).assign(
+            sex=(["F", "M"] * rows)[:rows], G3=([9, 12] * rows)[:rows]
+        )
+        table.to_csv(brought / name, index=False, sep=";")
+    done = isonomy("fetch", "student", "--from", str(brought), ISONOMY_DATA=str(cache))
+    assert done.returncode == 0, done.stderr
+    assert "student cached" in done.stdout
+    placed = cache / "files" / "student" / "student-por.csv"
+    assert placed.read_bytes() == (brought / "student-por.csv").read_bytes()
+    (brought / "student-mat.csv").write_text("a;b\n1;2\n", encoding="utf-8")
+    other = tmp_path / "other"
+    done = isonomy("fetch", "student", "--from", str(brought), ISONOMY_DATA=str(other))
+    assert done.returncode == 2
+    assert "student-mat.csv" in done.stderr
+    assert not (other / "files" / "student").exists()
+    done = isonomy("fetch", "adult", "--from", str(brought), ISONOMY_DATA=str(other))
+    assert done.returncode == 2
+    assert "student" in done.stderr

@@ -1,6 +1,8 @@
 """``isonomy study tables``: from a store of records to a paper's table."""
 
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,9 @@ from typer.testing import CliRunner
 
 from isonomy.cli import app
 from isonomy.errors import InputError
+from isonomy.papers import PAPERS
+from isonomy.papers.monjezi_2025.cases import AVERAGE_METRICS
+from isonomy.papers.monjezi_2025.generated import run_generators
 from isonomy.store import Record, Store
 from isonomy.study.tails import tail_metrics
 
@@ -22,6 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with store.writer() as writer:
         for repeat in range(2):
             told = tail_metrics(rng.normal(0, 0.02, 500), rng.normal(0.1, 0.02, 500))
+            told |= dict.fromkeys(AVERAGE_METRICS.values(), 0.5)
             writer.append(
                 [
                     Record(
@@ -77,3 +83,48 @@ def test_what_cannot_be_made_is_said(folder: Path, tmp_path: Path) -> None:
     Store.create(tmp_path / "own", "own")
     with pytest.raises(InputError, match="belong to a paper"):
         run(str(tmp_path / "own"))
+
+
+def test_numbers_of_queries_are_the_labels_of_table_one(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "monjezi_2025"
+    rng = np.random.default_rng(0)
+    store = Store.create(path, "monjezi_2025")
+    told = tail_metrics(rng.normal(0, 0.02, 500), rng.normal(0.1, 0.02, 500))
+    with store.writer() as writer:
+        which = ("monjezi_2025", "adult", "race", "lr", "unmitigated", 0)
+        writer.append([Record(*which, told, key="k")])
+    lines = [line.split() for line in run(str(path), "--table", "1").splitlines()]
+    assert ["queries", "White", "Black"] in lines
+    assert [line[0] for line in lines if line and line[0] in ("500", "1000", "2000")] == [
+        "500",
+        "1000",
+        "2000",
+    ]
+
+
+def test_what_a_table_needs_beyond_the_study_is_run_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = partial(run_generators, tasks=["german sex"], generators=["independent"])
+    paper = replace(PAPERS["monjezi_2025"], runners={"generators": made})
+    monkeypatch.setattr("isonomy.papers.paper_of", lambda name: paper)
+    told = run("monjezi_2025", "--table", "3", "--run")
+    assert "1 records were added" in told
+    assert "independent" in told
+    assert (tmp_path / "out" / "monjezi_2025" / "store.json").exists()
+    assert "0 records were added" in run("monjezi_2025", "--table", "3", "--run")
+    with pytest.raises(InputError, match="table5 needs original runs and runs"):
+        run("monjezi_2025", "--table", "5", "--run")
+    with pytest.raises(InputError, match="needs --table"):
+        run("monjezi_2025", "--run")
+
+
+def test_runs_are_compared_with_the_print(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["study", "compare", str(folder)])
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.stdout.split())
+    assert "table4" in told
+    assert "RQ2 guarantees" in told
+    assert "corrected:" in told
+    assert "table5 is not compared: our runs lack runs" in told

@@ -113,6 +113,10 @@ def info_command(
 def fetch_command(
     names: list[str] = typer.Argument(None, metavar="[NAME]...", help="Datasets to fetch."),
     everything: bool = typer.Option(False, "--all", help="All datasets that a registry carries."),
+    brought: Annotated[
+        str | None,
+        typer.Option("--from", help="A folder with the files of a dataset that no registry has."),
+    ] = None,
     json_file: Json = None,
     quiet: Quiet = False,
 ) -> None:
@@ -124,6 +128,8 @@ def fetch_command(
         raise InputError(
             "Datasets must be named, or --all be given, and not both: isonomy data fetch adult."
         )
+    if brought is not None:
+        _place_files(names, brought)
     entries = list(DATASETS.values()) if everything else [DATASETS[name] for name in names]
     screen, failures = console(), []
     with counting("MB") as count:
@@ -147,6 +153,20 @@ def fetch_command(
         messages().print(f"isonomy: {failure}", soft_wrap=True, markup=False)
     if failures or (not everything and any(e.where == "by hand" for e in entries)):
         raise typer.Exit(2)
+
+
+def _place_files(names: list[str], folder: str) -> None:
+    """Copy the files of a dataset that was brought by hand to where it is looked for, if they fit."""
+    from isonomy.data import DATASETS
+
+    if len(names or []) != 1 or not DATASETS[names[0]].by_hand:
+        by_hand = [entry.name for entry in DATASETS.values() if entry.by_hand]
+        raise InputError(
+            f"--from must go with one dataset that no registry carries ({' or '.join(by_hand)}); got "
+            f"{', '.join(names) if names else '--all'}."
+        )
+    for file in DATASETS[names[0]].place(folder):
+        console().print(f"{file.name}: {file}", soft_wrap=True, markup=False)
 
 
 @group.command("export")

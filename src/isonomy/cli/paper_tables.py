@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from isonomy.papers import PaperTable
+    from isonomy.papers import Paper, PaperTable
     from isonomy.store import Store
 
 Tables = Annotated[
@@ -35,16 +35,12 @@ def show_tables(
 ) -> None:
     """Show tables of a store's study, or of a paper and its authors' files; or list them."""
     from isonomy._names import split_commas
-    from isonomy.papers import PAPERS, paper_of, read_published, table_name
+    from isonomy.papers import PAPERS, paper_of, read_published
 
     store = None if isinstance(source, str) else source
     paper = PAPERS[str(source)] if store is None else paper_of(store.name)
     words = split_commas(table)
-    wanted = [
-        name
-        for word in words
-        for name in (paper.tables if word == "all" else [table_name(word, paper.tables)])
-    ]
+    wanted = named_tables(table, paper)
     with working(f"reading {published or paper.name}"):
         frame = (
             read_published(paper.name, published or "") if store is None else paper.frame_of(store)
@@ -58,9 +54,7 @@ def show_tables(
     else:
         with working("making tables"):
             options = {"published": store is None, "reading": reading}
-            made, left_out = paper.make_all(
-                dict.fromkeys(wanted), frame, skip="all" in words, **options
-            )
+            made, left_out = paper.make_all(wanted, frame, skip="all" in words, **options)
         made = [result if store is None else paper.with_notes(result, store) for result in made]
         for result in made:
             show_table(screen, result, digits)
@@ -74,6 +68,18 @@ def show_tables(
             page = tables_page(made, title=paper.name, notes=left_out, digits=digits)
             write_page(html_file, page)
     write_json(json_file, content)
+
+
+def named_tables(table: list[str], paper: "Paper") -> list[str]:
+    """Return the tables that a user names, once each; ``all`` is every one."""
+    from isonomy._names import split_commas
+    from isonomy.papers import table_name
+
+    named = (
+        [*paper.tables] if word == "all" else [table_name(word, paper.tables)]
+        for word in split_commas(table)
+    )
+    return [*dict.fromkeys(name for names in named for name in names)]
 
 
 def _contents(frame: "pd.DataFrame") -> dict[str, Any]:
@@ -126,13 +132,17 @@ def _grid(screen: "Console", text: "pd.DataFrame") -> None:
     """Print a table, in as many pieces side by side as the screen's width asks for."""
     from rich.table import Table
 
-    numbered = text.index.dtype.kind in "iu" and text.index.nlevels == 1
+    # rows that are only numbered have no labels; numbers of queries, which have a name, are some
+    numbered = text.index.nlevels == 1 and text.index.dtype.kind in "iu" and not text.index.name
     labels = [] if numbered else [list(map(str, level)) for level in _levels(text.index)]
-    lead = sum(max(map(len, level), default=0) + 1 for level in labels)
+    heads = [str(name or "") if text.index.nlevels == 1 else "" for name in text.index.names]
+    lead = sum(
+        max(map(len, [head, *level])) + 1 for head, level in zip(heads, labels, strict=False)
+    )
     for columns in _pieces(text, screen.width - lead):
         shown = Table(box=None, padding=(0, 1, 0, 0))
-        for _ in labels:
-            shown.add_column("", no_wrap=True)
+        for head, _ in zip(heads, labels, strict=False):
+            shown.add_column(head, no_wrap=True)
         for column in columns:
             shown.add_column(str(column), justify="right", no_wrap=True)
         cells = [text[column].astype(str).tolist() for column in columns]

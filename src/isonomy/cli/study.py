@@ -25,7 +25,8 @@ group = typer.Typer(
     rich_markup_mode=None,
 )
 
-_OUT = Path("out")
+OUT = Path("out")
+"""Where runs of a study are looked for by its name."""
 
 
 @group.command("list")
@@ -45,7 +46,7 @@ def list_command(json_file: opt.Json = None, quiet: opt.Quiet = False) -> None:
 def run_command(
     name: Annotated[str, typer.Argument(help="A study (see `isonomy study list`) or TOML file.")],
     task: Annotated[
-        list[str], typer.Option("--task", help="Only this task: adult, or adult/sex.")
+        list[str], typer.Option("--task", "--tasks", help="Only this task: adult, or adult/sex.")
     ] = [],
     model: opt.Model = [],
     method: opt.Method = [],
@@ -90,7 +91,7 @@ def run_command(
     }
     changes = {key: value for key, value in changes.items() if value not in (None, [], ())}
     study = load_study(name).with_(**changes)
-    folder = out or str(_OUT / study.name)
+    folder = out or str(OUT / study.name)
     limits = {"time_limit": time_limit, "memory_limit": read_size(memory_limit)}
     engine: dict[str, Any] = {
         "backend": backend,
@@ -336,7 +337,7 @@ def open_store(folder: str, *, ours: bool = False, results: str | None = None) -
 
 
 def _place(folder: str) -> Path:
-    named = _OUT / folder
+    named = OUT / folder
     return named if not Path(folder).exists() and (named / "store.json").exists() else Path(folder)
 
 

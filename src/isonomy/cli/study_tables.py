@@ -12,9 +12,9 @@ from isonomy.cli.output import (
     make_table,
     write_json,
 )
-from isonomy.cli.paper_tables import Reading, Tables, show_table, show_tables
+from isonomy.cli.paper_tables import Reading, Tables, named_tables, show_table, show_tables
 from isonomy.cli.progress import working
-from isonomy.cli.study import group, open_store
+from isonomy.cli.study import OUT, group, open_store
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ def tables_command(
     table: Tables = [],
     published: Published = None,
     reading: Reading = None,
+    run: Annotated[
+        bool,
+        typer.Option("--run", help="First run what a table needs that runs of the study lack."),
+    ] = False,
     digits: Digits = None,
     ours: Ours = False,
     results: ResultsFolder = None,
@@ -46,17 +50,44 @@ def tables_command(
     """Make a paper's tables and figures from our runs of its study, or from the authors' files.
 
     With --published the first argument is the paper: isonomy study tables chen_2022 --published
-    DIR. With --ours it is the study, and our full run of it is read: nothing is run.
+    DIR. With --ours it is the study, and our full run of it is read: nothing is run. With --run
+    the folder is made where there is none: isonomy study tables monjezi_2025 --table 3 --run.
     """
     if published and (ours or results):
         raise InputError(
             "Tables are made of one side's runs; got --published and --ours: leave one out, or "
             "use isonomy study compare."
         )
-    store = None if published else open_store(folder, ours=ours, results=results)
+    store = None
+    if run:
+        store = _run_parts(folder, table, given=bool(published or ours or results))
+    elif not published:
+        store = open_store(folder, ours=ours, results=results)
     show_tables(
         folder if store is None else store, table, published, reading, digits, json_file, html_file
     )
+
+
+def _run_parts(folder: str, table: list[str], *, given: bool) -> "Store":
+    """Open or make the store of a study, and run what the tables need beyond runs of the study."""
+    from isonomy.papers import PAPERS, paper_of
+    from isonomy.store import Store
+
+    if given or not table:
+        raise InputError(
+            "--run needs --table and a folder that can be written: isonomy study tables STUDY --table 3 "
+            "--run."
+        )
+    if Path(folder).exists() or (OUT / folder).exists():
+        store = open_store(folder)
+    else:
+        PAPERS.resolve(folder)
+        store = Store.create(OUT / PAPERS[folder].name, PAPERS[folder].name)
+    paper = paper_of(store.name)
+    with working("running what the tables need"):
+        added = paper.run_parts(named_tables(table, paper), store)
+    console().print(f"{added:,} records were added to {store.path}.", soft_wrap=True)
+    return store
 
 
 @group.command("compare")
@@ -83,16 +114,10 @@ def compare_command(
     check_writable(markdown, option="--markdown")
     from isonomy.papers import paper_of, read_published
     from isonomy.papers.compare import compare, compare_with_print
-    from isonomy.papers.paper import FINDINGS
     from isonomy.study import Study
 
     store = open_store(folder, ours=ours, results=results)
     paper = paper_of(store.name)
-    if paper.read is None and FINDINGS in paper.tables:
-        raise InputError(
-            f"compare needs the authors' runs, which were not published for {store.name}; its "
-            f"printed claims beside ours: isonomy study tables {store.path} --table findings"
-        )
     if published is not None and paper.read is None:
         raise InputError(
             f"--published needs a paper whose authors' runs can be read; those of {paper.name} "

@@ -48,7 +48,7 @@ class TailSample(Result):
     rounds : int
         How often rows were generated.
     stopped : str
-        ``passed``, ``timeout`` or ``plan``: why the search ended.
+        ``passed``, ``timeout``, ``most`` or ``plan``: why the search ended.
     protocol, generator : str
         How rows were sought, and what made them.
     seconds : float
@@ -116,6 +116,7 @@ def tail_sample_search(
     k_max: int = 50,
     m: int = 500,
     timeout: float = 1200.0,
+    most: int | None = None,
     synthetic: int | None = None,
     favorable: Any = None,
     one_hot: Sequence[Sequence[Any]] | None = None,
@@ -156,6 +157,9 @@ def tail_sample_search(
         How many rows are generated at a time, as published.
     timeout : float, default 1200
         Seconds after which the published search gives up.
+    most : int, optional
+        How many rows the published search generates at most, for results that do not depend on
+        the speed of a machine.
     synthetic : int, optional
         How many rows the corrected plan generates; by default as many as the group lacks to 20
         rows per value of the tail.
@@ -215,8 +219,14 @@ def tail_sample_search(
     published = protocol == "as_published"
     plan = max(0, ENOUGH * k_max - real) if synthetic is None else synthetic
     for size in itertools.repeat(m) if published else [plan] * (plan > 0):
-        if published and (passed or time.monotonic() - start > timeout):
-            stopped = "passed" if passed else "timeout"
+        if published and passed:
+            stopped = "passed"
+            break
+        if published and most is not None and rounds * m >= most:
+            stopped = "most"
+            break
+        if published and time.monotonic() - start > timeout:
+            stopped = "timeout"
             break
         tables.append(rows_like.draw(size))
         cd = np.concatenate([cd, measure(tables[-1])])

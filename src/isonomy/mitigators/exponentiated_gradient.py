@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from isonomy._arrays import Floats
 from isonomy._validate import optional
 from isonomy.errors import InputError
+from isonomy.mitigators._mixture import check_scores, favorable_share
 from isonomy.mitigators._post import uniform
 from isonomy.mitigators._reductions import Reduction
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -45,6 +46,10 @@ class ExponentiatedGradient(Reduction):
     draws : int, optional
         Estimate probabilities from so many random predictions instead of exactly. When None:
         exactly, and 100 under as_published.
+    scores : {"votes", "probabilities"}
+        What ``predict_proba`` is the mean of: the models' labels, which makes it the probability
+        of the label that ``predict`` draws, or the models' own probabilities, which change gradually
+        from row to row. Labels are drawn by the votes either way: the constraint is about them.
     privileged, favorable, sensitive_columns, protocol, random_state
         See ``BaseMitigator``.
 
@@ -99,6 +104,7 @@ class ExponentiatedGradient(Reduction):
     strength_values: ClassVar = {"bound": (0.1, 0.05, 0.02, 0.01)}
     draws_to_predict = True
     randomized = True
+    free_after_fit = ("scores",)
 
     costs: Mapping[str, float] | None = None
     eps: float = 0.01
@@ -107,11 +113,13 @@ class ExponentiatedGradient(Reduction):
     eta0: float = 2.0
     run_linprog_step: bool = True
     draws: int | None = None
+    scores: str = "votes"
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Play the game and keep the mixture."""
         if self.draws is not None and self.draws < 1:
             raise InputError(f"draws must be at least 1; got {self.draws}.")
+        check_scores(self.scores, self.base_learner(), who=self.name)
         costs = self.costs
         if costs is not None:
             fairlearn = optional("fairlearn.reductions", extra="fairlearn", purpose=self.name)
@@ -132,6 +140,9 @@ class ExponentiatedGradient(Reduction):
 
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
         """Return the probability of the favourable label, exact or from random predictions."""
+        if self.scores == "probabilities":
+            own = [favorable_share(model, X) for model in self.predictors_]
+            return np.asarray(np.clip(self.weights_ @ np.array(own), 0.0, 1.0))
         p = self.mixture(X)
         draws = self.draws or (100 if self.published else None)
         if draws is None:

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice, check_least
 from isonomy.errors import NotApplicable, UnmetConstraintWarning
+from isonomy.mitigators._mixture import check_scores, favorable_share
 from isonomy.mitigators._post import check_cells, uniform
 from isonomy.mitigators._refits import Afresh, Refits
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -50,6 +51,11 @@ class Minimax(InProcessor):
         Rounds of the game, each a fit. When None: 200, and 2,000 under as_published.
     step, decay : float
         :math:`\eta_t` = ``step`` * t ** -``decay``.
+    scores : {"votes", "probabilities"}
+        What ``predict_proba`` is the mean of where the error is no log-loss: the models' labels,
+        which makes it the probability of the label that ``predict`` draws, or the models' own
+        probabilities, which change gradually from row to row. Labels are drawn by the votes either
+        way.
     threshold : float
         The game ends early when no row's weight changes by more than this, as in the reference.
     privileged, favorable, sensitive_columns, protocol, random_state
@@ -84,8 +90,8 @@ class Minimax(InProcessor):
     Not replayed: the reference's network grows by a layer each round, its error of all rows is
     that of the second round, and it has no predict. Here the mixture predicts. With ``log_loss``
     ``predict_proba`` is the mean of the models' probabilities and a label says whether it exceeds
-    one half; otherwise it is the share of models that say favourable, and a label is drawn with
-    that probability, because the errors of the game are those of a model drawn at random. Weights
+    one half; otherwise it is the share of models that say favourable (``scores``), and a label is
+    drawn with that probability, because the errors of the game are those of a model drawn at random. Weights
     are honoured; any number of groups.
 
     References
@@ -116,6 +122,7 @@ class Minimax(InProcessor):
     randomized = True
     corrected_version = "4"  # 4: fits of separable classes go on to their optimum
     multi_group = True
+    free_after_fit = ("scores",)
 
     gamma: float | None = None
     error: str = "zero_one"
@@ -123,6 +130,7 @@ class Minimax(InProcessor):
     step: float = 1.0
     decay: float = 0.5
     threshold: float = 1e-12
+    scores: str = "votes"
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Play the game."""
@@ -134,6 +142,7 @@ class Minimax(InProcessor):
             )
         rounds = (2000 if self.published else 200) if self.rounds is None else self.rounds
         check_least("rounds", rounds, 1)
+        check_scores(self.scores, self.base_learner(), who=self.name)
         learner, X = self._prepare(X, y)
         own = np.ones(len(y)) if w is None else w / w.mean()
         names = getattr(self, "groups_", range(int(s.max()) + 1))
@@ -151,7 +160,7 @@ class Minimax(InProcessor):
             model, labels = fits.fit(y, weight if self.published else weight * len(y))
             self.models_.append(model)
             weights.append(game.weights.copy())
-            judged = self._answers(model, X) if self.error == "log_loss" else labels
+            judged = favorable_share(model, X) if self.error == "log_loss" else labels
             errors.append(game.errors(np.asarray(judged, dtype=np.float64)))
             game.update(errors[-1], self.step * t**-self.decay)
         self.error_path_, self.weight_path_ = np.array(errors), np.array(weights)
@@ -176,22 +185,24 @@ class Minimax(InProcessor):
             )
         return base, X
 
-    def _answers(self, model: Any, X: Any) -> Floats:
-        """Return a model's probabilities where they are judged, else its labels."""
-        if self.error == "log_loss":
-            return np.asarray(model.predict_proba(X)[:, 1])
-        return np.asarray(model.predict(X), dtype=np.float64)
-
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
         """Return the mean of the models' probabilities or labels."""
+        return self._mean(X, soft="probabilities" in (self.scores, self._judged))
+
+    @property
+    def _judged(self) -> str:
+        """What the game judges and labels follow from."""
+        return "probabilities" if self.error == "log_loss" else "votes"
+
+    def _mean(self, X: Any, *, soft: bool) -> Floats:
         if self.preparation_ is not None:
             X = self.preparation_.transform(X)
         if all(type(model) is LogisticRegression for model in self.models_):
-            return self._linear_scores(X)
-        total = sum(self._answers(model, X) for model in self.models_)
-        return np.asarray(total / len(self.models_), dtype=np.float64)
+            return self._linear_mean(X, soft=soft)
+        answers = (favorable_share(m, X) if soft else m.predict(X) for m in self.models_)
+        return np.asarray(sum(answers) / len(self.models_), dtype=np.float64)
 
-    def _linear_scores(self, X: Any) -> Floats:
+    def _linear_mean(self, X: Any, *, soft: bool) -> Floats:
         """Ask all logistic regressions in one product, a block of rows at a time."""
         table = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
         slope = np.concatenate([model.coef_ for model in self.models_]).T
@@ -200,15 +211,15 @@ class Minimax(InProcessor):
         parts = []
         for first in range(0, table.shape[0], block):
             logit = np.asarray(table[first : first + block] @ slope) + start
-            answer = expit(logit) if self.error == "log_loss" else logit > 0
-            parts.append(answer.mean(axis=1))
+            parts.append((expit(logit) if soft else logit > 0).mean(axis=1))
         return np.concatenate(parts)
 
     def predict_labels(self, X: Any, s: Vector | None = None) -> Vector:
         """Draw labels from the mixture, or compare its probability with one half."""
-        p = self.predict_scores(X, s)
-        draw = 0.5 if self.error == "log_loss" else uniform(self.random_state, len(p))
-        return np.asarray(p > draw, dtype=np.intp)
+        if self._judged == "probabilities":
+            return np.asarray(self._mean(X, soft=True) > 0.5, dtype=np.intp)
+        p = self._mean(X, soft=False)
+        return np.asarray(p > uniform(self.random_state, len(p)), dtype=np.intp)
 
 
 class _Game:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,9 @@ class Paper:
         means and not single runs that could be compared.
     causes : tuple of Cause
         Why runs of ours cannot equal published ones in every digit; the first that covers a cell.
+    runners : mapping of str to callable
+        By the part of a frame that runs of the study do not make, what makes it: from the study's
+        store to the number of records added.
     about_runs : callable
         From the name of a table and ``Store.runs()`` to notes below that table.
 
@@ -83,6 +86,7 @@ class Paper:
     more: "Callable[[Store], pd.DataFrame] | None" = None
     beside: Callable[[pd.DataFrame, pd.DataFrame], tuple[PaperTable, ...]] | None = None
     causes: tuple[Cause, ...] = ()
+    runners: "Mapping[str, Callable[[Store], int]]" = field(default_factory=dict)
     about_runs: Callable[[str, pd.DataFrame], list[str]] = _no_notes
 
     @property
@@ -165,6 +169,13 @@ class Paper:
                 f"it with isonomy study score {store.path} METRIC."
             )
         return store.frame(metrics=list(dict.fromkeys(n for ns in stored.values() for n in ns)))
+
+    def run_parts(self, tables: Iterable[str], store: "Store") -> int:
+        """Make what tables need beyond runs of the study, and return the number of records added."""
+        needed = [part for table in tables for part in sorted(self.tables[table].needs)]
+        return sum(
+            self.runners[part](store) for part in dict.fromkeys(needed) if part in self.runners
+        )
 
     def with_notes(self, made: PaperTable, store: "Store") -> PaperTable:
         """Add what a store's runs tell about a table."""

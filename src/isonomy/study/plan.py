@@ -117,9 +117,10 @@ def _frozen(study: Study, trial: Trial, model: str, method: Method) -> list[Any]
         ".".join(sklearn.__version__.split(".")[:2]),
         # 2: base learners draw from the stream of the split, too
         *(["stream 2"] if study.protocol == "as_published" else []),
-        # metrics are not in the key, but no record without tails can get them later; 2: limits of
-        # the shape without the bound
-        *(["tails 2"] if study.tails else []),
+        # metrics are not in the key, but no record without tails can get them later; 3: mixtures
+        # by their probabilities, too
+        *(["tails 3"] if study.tails else []),
+        *(["tail generator 1", study.tail_generator] if study.tail_generator else []),
         *(["tuned 1", method.tune, method.goals] if method.tune else []),
         *_workbench(study),
     ]

@@ -13,6 +13,7 @@ from isonomy.data.catalog import DATASETS
 from isonomy.data.prepare import PREPARATIONS
 from isonomy.data.splits import SPLITTERS
 from isonomy.errors import InputError
+from isonomy.generators import make_generator
 from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS, make_mitigator
 from isonomy.mitigators.base import PROTOCOLS
@@ -228,6 +229,9 @@ class Study:
     tails : bool
         Whether to measure the tails of counterfactual discrimination as well
         (:mod:`isonomy.study.tails`); every method is then fitted by itself.
+    tail_generator : str
+        What makes rows for groups that have too few for a tail, such as ``tvae``
+        (:mod:`isonomy.study.generated`); real rows only where empty.
     counts_only : bool
         Whether records hold their joint counts and no metrics, which saves time where nobody reads
         them; those of counts can be added later (:meth:`isonomy.store.Store.score`).
@@ -259,6 +263,7 @@ class Study:
     sources: tuple[Source, ...] = ()
     own_models: tuple[OwnModel, ...] = ()
     tails: bool = False
+    tail_generator: str = ""
     counts_only: bool = False
     title: str = ""
 
@@ -309,6 +314,9 @@ class Study:
         for preparation, splitter in (self.preparation_of(m, MODEL) for m in self.methods):
             PREPARATIONS.resolve(base_name(preparation))
             SPLITTERS.resolve(splitter)
+        if self.tail_generator:
+            generator, options = parse_name(self.tail_generator)
+            make_generator(generator, **options)
         self._refuse_twins()
 
     def _check_model(self, name: str) -> None:
@@ -377,8 +385,8 @@ class Study:
     def with_(self, **changes: Any) -> Self:
         """Return the study with some of its fields changed.
 
-        ``tasks`` and ``methods`` may also be named as in this study: a dataset for all
-        its tasks, a label for a method with its preparation and options.
+        ``tasks`` and ``methods`` may also be named as in this study: a dataset, with or without
+        its version, for all its tasks, a label for a method with its preparation and options.
         """
         check_entries("study", changes, self)
         if "tasks" in changes:
@@ -391,6 +399,8 @@ class Study:
         out: list[Task] = []
         for item in [wanted] if isinstance(wanted, str | Task) else wanted:
             own = [t for t in self.tasks if item in (t, str(t), t.dataset)]
+            # a version need not be written where the study has one: bank for bank(version=full)
+            own = own or [t for t in self.tasks if item in _short_names(t)]
             if not own and isinstance(item, str) and "/" not in item:
                 raise unknown_name("task", item, [str(t) for t in self.tasks])
             out += own or [Task.of(item)]
@@ -446,6 +456,11 @@ class Study:
             "method": [_table(m) for m in plain.pop("methods")],
         }
         return written(plain, tables)
+
+
+def _short_names(task: Task) -> tuple[str, str]:
+    dataset = parse_name(task.dataset)[0]
+    return dataset, f"{dataset}/{task.attributes}"
 
 
 def _frozen(value: Any) -> Any:

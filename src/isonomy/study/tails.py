@@ -6,6 +6,7 @@ are needed. Two readings of a tail are stored, as published (a generalised extre
 both groups), so that a table can be made of either without running anything again.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from isonomy._names import base_name
 from isonomy.counterfactual.extremes import PAPER_K, extremes
 from isonomy.mitigators import MITIGATORS
 from isonomy.mitigators.ecd_fair import location
+from isonomy.study.generated import Extended, extended
 from isonomy.study.spec import Method
 from isonomy.study.workbench import Outputs, Workbench
 from isonomy.tails import cv_test, diagnose
@@ -38,6 +40,9 @@ _DIFFERENCES = {
     "ecd": "gev_location",
     "ecd_1000": "level_1000",
 }
+_AVERAGED = tuple(
+    f"{name}_{side}" for name in ("gev_location", "level_1000", "cd_max") for side in SIDES
+)
 _FITTED = ("gev_scale", "gev_shape", "gev_error", "gpd_scale", "gpd_shape", "gpd_low", "gpd_high")
 
 
@@ -131,7 +136,12 @@ def tail_metrics(privileged: Floats, unprivileged: Floats) -> dict[str, float]:
 def run_with_tails(
     workbench: Workbench, method: Method, model: str
 ) -> tuple[Outputs, dict[str, float]]:
-    """Fit a method by itself; return its predictions of the test rows and the tails of all rows."""
+    """Fit a method by itself; return its predictions of the test rows and the tails of all rows.
+
+    For a mixture of models that vote, ``averaged_ecd`` and others are the differences by the mean
+    of the models' probabilities; ``searched_`` and ``planned_`` begin what was measured with
+    generated rows (:mod:`isonomy.study.generated`).
+    """
     kind = MITIGATORS[base_name(method.mitigator)]
     ready = workbench.ready
     parts = [p for p in (ready.train, ready.validation, ready.test) if p is not None]
@@ -144,11 +154,49 @@ def run_with_tails(
     else:
         fitted = workbench.make(method, model)
         predicted = workbench.fit_alone(fitted)
-    needs_groups = getattr(fitted, "needs_sensitive_at_predict", False)
 
-    def scores(table: Floats, groups: NDArray[Any]) -> Floats:
-        more = {"sensitive_features": groups} if needs_groups else {}
-        return np.asarray(fitted.predict_proba(table, **more)[:, 1], dtype=np.float64)
+    def discrimination(model: Any) -> Floats:
+        return _scores(model, ready.flipped(X), 1 - s) - _scores(model, X, s)
 
-    cd = scores(ready.flipped(X), 1 - s) - scores(X, s)
-    return predicted, tail_metrics(cd[s == 1], cd[s == 0])
+    cd = discrimination(fitted)
+    out = tail_metrics(cd[s == 1], cd[s == 0])
+    gradual = _by_probabilities(fitted)
+    if gradual is not None:
+        smooth = discrimination(gradual)
+        own = tail_metrics(smooth[s == 1], smooth[s == 0])
+        out |= {f"averaged_{name}": own[name] for name in (*_DIFFERENCES, *_AVERAGED)}
+    if workbench.study.tail_generator:
+        ways = extended(workbench, lambda x, g: _scores(fitted, x, g), X, s, cd)
+        for way, sides in ways.items():
+            out |= _with_rows(way, *sides)
+    return predicted, out
+
+
+def _with_rows(way: str, privileged: Extended, unprivileged: Extended) -> dict[str, float]:
+    """Describe both groups with generated rows; only how many there are where there are none."""
+    sides = dict(zip(SIDES, (privileged, unprivileged), strict=True))
+    out = {f"{way}_rows_{side}": part.rows for side, part in sides.items()}
+    if any(part.rows > 0 for part in sides.values()):
+        own = tail_metrics(privileged.cd, unprivileged.cd)
+        out |= {f"{way}_{name}": value for name, value in own.items()}
+        for side, part in sides.items():
+            out |= {f"{way}_extremes_{side}": part.extremes, f"{way}_passed_{side}": part.passed}
+    return out
+
+
+def _scores(model: Any, X: Floats, groups: NDArray[Any]) -> Floats:
+    needs = getattr(model, "needs_sensitive_at_predict", False)
+    more = {"sensitive_features": groups} if needs else {}
+    return np.asarray(model.predict_proba(X, **more)[:, 1], dtype=np.float64)
+
+
+def _by_probabilities(fitted: Any) -> Any:
+    """Return a mixture of votes as one of probabilities; None for anything else.
+
+    Where models vote, a row's score jumps by the weight of a model when the attribute is flipped;
+    the mean of their probabilities changes gradually.
+    """
+    voting = getattr(fitted, "scores", None) == "votes"
+    if not voting or not hasattr(fitted.estimator, "predict_proba"):
+        return None
+    return copy(fitted).set_params(scores="probabilities")

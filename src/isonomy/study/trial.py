@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from isonomy.errors import IsonomyWarning, NotApplicable
+from isonomy.errors import IsonomyWarning, MissingExtra, NotApplicable
 from isonomy.models import FitMeter, metered_fits, one_thread
 from isonomy.store.record import Record
 from isonomy.study.collect import as_lines, collected_warnings
@@ -155,7 +155,8 @@ class _Run:
                     part = [self._mitigated(model, method)]
             except Exception as error:
                 status, reason = "failed", describe(error)
-                if isinstance(error, NotApplicable):  # our own sentence says it all
+                # our own sentence says it all; what is not installed here did not break
+                if isinstance(error, NotApplicable | MissingExtra):
                     status = "skipped"
                     reason = " ".join(str(error).split()) or reason
                 part = [

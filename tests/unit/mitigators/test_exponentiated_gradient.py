@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from isonomy.errors import InputError, MissingExtra, NotApplicable, UnknownName
 from isonomy.mitigators import ExponentiatedGradient
+from isonomy.mitigators._mixture import favorable_share
 from isonomy.mitigators._reductions import CONSTRAINTS, Shared, lean, make_constraint
 from isonomy.models import metered_fits
 
@@ -257,3 +258,27 @@ def test_a_lean_constraint_gives_fairlearns_numbers(kind) -> None:
     for error in errors:
         error.load_data(X, pd.Series(y), sensitive_features=pd.Series(s))
     pd.testing.assert_series_equal(*(error.gamma(lambda X: labels) for error in errors))
+
+
+def test_scores_may_be_the_mean_of_probabilities_and_labels_stay_those_of_votes() -> None:
+    X, y, s = case()
+    votes = ExponentiatedGradient(LogisticRegression(), max_iter=8).fit(X, y, sensitive_features=s)
+    soft = ExponentiatedGradient(LogisticRegression(), max_iter=8, scores="probabilities")
+    soft.fit(X, y, sensitive_features=s)
+    own = soft.weights_ @ [m.predict_proba(X)[:, 1] for m in soft.predictors_]
+    np.testing.assert_allclose(soft.predict_proba(X)[:, 1], own, atol=1e-12)
+    np.testing.assert_array_equal(soft.predict(X), votes.predict(X))
+    # votes jump where a flipped attribute changes one, the mean changes by little
+    other = np.column_stack([1 - X[:, 0], X[:, 1:]])
+    jump, change = (
+        np.abs(m.predict_proba(other)[:, 1] - m.predict_proba(X)[:, 1]).max() for m in (votes, soft)
+    )
+    assert change < jump / 2
+
+
+def test_a_constant_model_of_the_mixture_has_its_share_too() -> None:
+    """Where a round's labels are all alike fairlearn answers with a constant."""
+    never = DummyClassifier(strategy="constant", constant=0).fit([[0]], [0])
+    always = DummyClassifier(strategy="constant", constant=1).fit([[0]], [1])
+    assert favorable_share(never, np.zeros((2, 1))).tolist() == [0, 0]
+    assert favorable_share(always, np.zeros((2, 1))).tolist() == [1, 1]

@@ -221,3 +221,25 @@ def test_refusals() -> None:
         fit(LinearSVC(), error="log_loss")
     with pytest.raises(InputError, match="rounds must be at least 1"):
         fit(rounds=0)
+
+
+@pytest.mark.parametrize("learner", [FREE, GaussianNB()], ids=str)
+def test_scores_may_be_the_mean_of_probabilities_and_labels_stay_those_of_votes(learner) -> None:
+    X, y, s = case()
+    votes = play(learner, data=(X, y, s), rounds=15, random_state=3)
+    soft = play(learner, data=(X, y, s), rounds=15, random_state=3, scores="probabilities")
+    own = np.mean([m.predict_proba(X)[:, 1] for m in soft.models_], axis=0)
+    np.testing.assert_allclose(soft.predict_proba(X)[:, 1], own, atol=1e-12)
+    share = np.mean([m.predict(X) for m in votes.models_], axis=0)
+    np.testing.assert_allclose(votes.predict_proba(X)[:, 1], share, atol=1e-12)
+    np.testing.assert_array_equal(soft.predict(X), votes.predict(X))
+    # no fit reads the switch
+    votes.set_params(scores="probabilities")
+    np.testing.assert_allclose(votes.predict_proba(X)[:, 1], own, atol=1e-12)
+
+
+def test_a_mean_of_probabilities_needs_a_learner_that_has_them() -> None:
+    with pytest.raises(NotApplicable, match="scores=votes"):
+        play(LinearSVC(), rounds=2, scores="probabilities")
+    with pytest.raises(UnknownName, match="kind of scores"):
+        play(rounds=2, scores="other")

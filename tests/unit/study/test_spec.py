@@ -130,6 +130,17 @@ def test_with_takes_names_of_this_study() -> None:
         chen.with_(repeat=3)
 
 
+def test_a_version_need_not_be_written_where_the_study_has_one() -> None:
+    tails = load_study("monjezi_2025")
+    for written in ("bank", "bank/age", "bank(version=full)", "bank(version=full)/age"):
+        assert tails.with_(tasks=[written]).tasks == (Task("bank(version=full)", "age"),)
+    assert len(tails.with_(tasks=["meps"]).tasks) == 2
+    assert tails.with_(tasks=["bank(version=additional)/age"]).tasks[0].dataset.endswith("nal)")
+    both = tails.with_(tasks=["bank/age", Task("bank", "age")])
+    assert len(both.tasks) == 2
+    assert both.with_(tasks=["bank"]).tasks == (Task("bank", "age"),)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -1,14 +1,19 @@
 """What a trial measures of tails, against the same done by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from isonomy.counterfactual import tail_sample_search
 from isonomy.counterfactual.extremes import extremes
 from isonomy.data import load, make_splits, prepare
+from isonomy.errors import UnknownName
 from isonomy.mitigators import Reweighing
 from isonomy.models import make_model
 from isonomy.papers.monjezi_2025.cases import type_by_limits
 from isonomy.study import Study, Trial, keys, run_trial
+from isonomy.study.generated import one_hot_columns
 from isonomy.study.tails import HORIZONS, SIDES, side_metrics, tail_metrics
 from isonomy.tails import gpd_quantile
 
@@ -105,3 +110,86 @@ def test_the_type_of_a_bounded_tail_is_what_its_values_say(shape: float, kind: s
     told = side_metrics(values)
     assert told["gpd_shape"] == pytest.approx(shape, abs=0.1)  # fitted without the bound
     assert type_by_limits(told["gpd_low"], told["gpd_high"]) == kind
+
+
+def test_a_mixture_is_measured_by_its_votes_and_by_the_mean_of_probabilities() -> None:
+    plain = Study(
+        "demo",
+        [f"{NAME}/group"],
+        ["lr"],
+        ["unmitigated", "minimax(rounds=4)", "minimax(rounds=4, scores=probabilities)"],
+        preparation="evt",
+        splitter="evt",
+        recipe="evt",
+        tails=True,
+    )
+    original, votes, soft = (
+        r.metrics for r in run_trial(plain, Trial(NAME, "group", 0), only=None)
+    )
+    assert "averaged_ecd" not in original
+    assert "averaged_ecd" not in soft
+    for name in ("ecd", "ecd_1000", "acd", "cd_max_unprivileged"):
+        assert votes[f"averaged_{name}"] == pytest.approx(soft[name], abs=1e-12)
+    assert votes["cd_max_unprivileged"] > votes["averaged_cd_max_unprivileged"]
+    assert votes["accuracy"] == soft["accuracy"]
+
+
+def test_small_groups_are_given_rows_by_the_test_or_by_the_plan(study: Study) -> None:
+    """600 rows: the unprivileged are fewer than 1,000, and their real values pass the test."""
+    name = "synthetic(n=600)"
+    small = study.with_(
+        tasks=[f"{name}/group"],
+        models=["lr"],
+        methods=["unmitigated"],
+        tail_generator="independent",
+    )
+    [record] = run_trial(small, Trial(name, "group", 0))
+    told = record.metrics
+    rows = told["cd_rows_unprivileged"]
+    assert told["searched_rows_unprivileged"] == 0
+    assert "searched_ecd" not in told
+    assert told["planned_rows_unprivileged"] == 1000 - rows
+    assert told["planned_cd_rows_unprivileged"] == 1000
+    assert told["planned_cd_max_unprivileged"] >= told["cd_max_unprivileged"]
+    assert 0 < told["planned_extremes_unprivileged"] <= 50
+    assert (
+        keys(small, Trial(name, "group", 0))
+        .keys()
+        .isdisjoint(keys(small.with_(tail_generator=""), Trial(name, "group", 0)))
+    )
+    assert Study.from_toml(small.toml()) == small
+    with pytest.raises(UnknownName):
+        small.with_(tail_generator="gan")
+
+
+def test_algorithm_one_adds_rows_until_the_test_passes() -> None:
+    """One value of 0.4 among zeros: the coefficient of variation is far above 1."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(400) % 2, rng.normal(size=400)])
+
+    def score(rows: np.ndarray) -> np.ndarray:
+        # only rows beyond 2.2 are disadvantaged: too few for the test, more of them among many
+        return 0.5 - 0.4 * ((rows[:, 0] == 0) & (rows[:, 1] > 2.2))
+
+    options = {
+        "group": 0,
+        "columns": [0],
+        "protocol": "as_published",
+        "generator": "bootstrap_noise",
+    }
+    found = tail_sample_search(score, X, X[:, 0], **options)
+    assert not found.passed_real
+    assert found.passed
+    assert found.stopped == "passed"
+    assert found.synthetic.sum() % 500 == 0
+    cut = tail_sample_search(score, X, X[:, 0], **options, most=500)
+    assert cut.synthetic.sum() == 500
+    assert cut.stopped == ("passed" if cut.passed else "most")
+
+
+def test_columns_that_encode_one_thing_are_found_by_their_names() -> None:
+    data = load("synthetic(n=200)")
+    split = make_splits(data, 1, 0, splitter="evt")[0]
+    ready = prepare(data, "evt", attribute="group", split=split)
+    names = ("age", "job=a", "job=b", "flag=yes", "group")
+    assert one_hot_columns(replace(ready, feature_names=names)) == [[1, 2]]

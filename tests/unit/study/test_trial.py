@@ -12,7 +12,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from isonomy.errors import IsonomyWarning, NotApplicable
+from isonomy.errors import IsonomyWarning, MissingExtra, NotApplicable
 from isonomy.metrics import get_metric
 from isonomy.mitigators import (
     MITIGATORS,
@@ -442,6 +442,23 @@ def test_a_model_that_cannot_be_made_fails_its_own_rows(
     status = {(r.model, r.status) for r in records}
     assert status == {("lr", "ok"), ("nb", "failed")}
     assert {r.reason for r in records if r.model == "nb"} == {"ImportError: needs a library"}
+
+
+def test_a_model_whose_extra_is_not_installed_is_skipped(
+    jobs: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from isonomy import models
+
+    def missing(_: Any) -> Any:
+        raise MissingExtra("nb needs torch, which is not installed.")
+
+    given = study(jobs, ["unmitigated", "reweighing"], models=["lr", "nb"])
+    keys(given, Trial("jobs", "sex", 0))
+    monkeypatch.setitem(models.MODELS, "nb", missing)
+    records = run_trial(given, Trial("jobs", "sex", 0))
+    assert {(r.model, r.status) for r in records} == {("lr", "ok"), ("nb", "skipped")}
+    reasons = {r.reason for r in records if r.model == "nb"}
+    assert reasons == {"nb needs torch, which is not installed."}
 
 
 def test_data_that_cannot_be_had_fails_every_row(jobs: Source) -> None:

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from isonomy.papers.monjezi_2025 import prepare  # noqa: F401 - registers itself
+from isonomy.papers.monjezi_2025.generated import run_generators
+from isonomy.papers.monjezi_2025.readings import run_readings
 from isonomy.papers.monjezi_2025.tables import TABLES, about_runs, parts_of
 from isonomy.papers.paper import PAPERS, Paper
 
@@ -18,6 +20,7 @@ PAPER = PAPERS.add(
         TABLES,
         parts_of,
         words=("evt",),
+        runners={"generators": run_generators, "readings": run_readings},
         about_runs=about_runs,
     ),
     aliases=("monjezi",),

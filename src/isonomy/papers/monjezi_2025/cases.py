@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._names import base_name, format_name, parse_name
 from isonomy._validate import listed
+from isonomy.counterfactual.extremes import ROUNDING
 from isonomy.errors import InputError
 from isonomy.papers.judge import one_study
 from isonomy.papers.monjezi_2025.claims import Results
@@ -72,6 +73,9 @@ GENERATOR = "generator"
 Reading = Literal["as_published", "corrected"]
 """The paper's locations and the shared script's ranks, or levels at one horizon and better ranks."""
 
+Rows = Literal["real", "searched", "planned"]
+"""Real rows only, or those of :mod:`isonomy.study.generated`: Algorithm 1's, or our plan's."""
+
 AVERAGE_METRICS: dict[str, str] = {
     "Acc loss": "accuracy",
     "AOD": "average_odds_difference",
@@ -79,10 +83,11 @@ AVERAGE_METRICS: dict[str, str] = {
     "SPD": "statistical_parity_difference",
     "DI": "disparate_impact",
 }
+AVERAGED = "ECD averaged"
 _DIFFERENCES = {"ACD": "acd", "CVaR": "cvar", "ECD": "ecd", "ECD 1000": "ecd_1000"}
 _QUALITIES = {"FID": "fid", "KL-D": "kl", "LG-D": "detection", "F1 loss": "f1_loss"}
 _OF_GROUP = [
-    *("cd_rows", "gev_location", "gev_scale", "gev_shape", "gev_error", "tail_threshold"),
+    *("cd_rows", "cd_max", "gev_location", "gev_scale", "gev_shape", "gev_error", "tail_threshold"),
     *("gpd_scale", "gpd_shape", "gpd_low", "gpd_high", "tail_distinct", "tail_horizon"),
     *("cv_raw", "cv_residual", "level_1000"),
 ]
@@ -195,28 +200,53 @@ def _tasks(table: pd.DataFrame) -> list[str | None]:
     return [task_of(*place) for place in places.itertuples(index=False)]
 
 
+def with_rows(frame: pd.DataFrame, metrics: Sequence[str], rows: Rows) -> pd.DataFrame:
+    """Return runs with the metrics of tails, those of generated rows where a run has such rows.
+
+    ``made_privileged`` and ``made_unprivileged`` are the numbers of generated rows; NaN where they
+    could not be generated, because an extra was not installed.
+    """
+    counts = {f"{rows}_rows_{side}": f"made_{side}" for side in SIDES}
+    held = set(frame["metric"].cat.categories[frame["metric"].cat.codes.unique()])
+    if not held >= set(counts):
+        return runs_of(frame, metrics).assign(**dict.fromkeys(counts.values(), 0.0))
+    more = [f"{rows}_{metric}" for metric in metrics if f"{rows}_{metric}" in held]
+    table = runs_of(frame, [*metrics, *more, *counts]).rename(columns=counts)
+    made = table[[*counts.values()]].gt(0)
+    for name in more:
+        metric = name.removeprefix(f"{rows}_")
+        side = next((side for side in SIDES if metric.endswith(f"_{side}")), None)
+        there = made.any(axis=1) if side is None else made[f"made_{side}"]
+        table[metric] = table[metric].where(~there, table[name])
+    return table.drop(columns=more)
+
+
 def _means(table: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
     # a location that is undefined in some run has no mean over all runs
     grouped = table[[*columns]].groupby([table[name].astype(str) for name in by], sort=False)
     return grouped.mean().where(grouped.count().eq(grouped.size(), axis=0))
 
 
-def groups_of(frame: pd.DataFrame) -> pd.DataFrame:
+def groups_of(frame: pd.DataFrame, rows: Rows = "real") -> pd.DataFrame:
     """Return the original models' tails by (model, task, group): medians over the repeats, and types.
 
     Medians, because a mean of shapes says little; ``type`` is the paper's rule on the shape of its
-    law, ``evidence`` ours on the limits of the shape of the peaks.
+    law, ``evidence`` ours on the limits of the shape of the peaks. A group that nobody is
+    disadvantaged in has no tail of discrimination: both are ``none``, whatever law its smallest
+    advantages follow. ``made`` is the number of generated rows.
     """
-    table = runs_of(frame, [f"{metric}_{side}" for side in SIDES for metric in _OF_GROUP])
+    table = with_rows(frame, [f"{metric}_{side}" for side in SIDES for metric in _OF_GROUP], rows)
     cases = table[table["method"] == ORIGINAL].groupby(["model", "task"], observed=True)
     parts = []
     for number, side in enumerate(SIDES, 1):
-        part = cases[[f"{metric}_{side}" for metric in _OF_GROUP]].median()
-        part = part.set_axis(_OF_GROUP, axis=1).assign(group=number)
+        part = cases[[f"{metric}_{side}" for metric in (*_OF_GROUP, "made")]].median()
+        part = part.set_axis([*_OF_GROUP, "made"], axis=1).assign(group=number)
         parts.append(part.set_index("group", append=True))
     out = pd.concat(parts).sort_index()
-    out["type"] = [published_type(shape) or "none" for shape in out["gev_shape"]]
-    out["evidence"] = type_by_limits(out["gpd_low"], out["gpd_high"])
+    nobody = out["cd_max"] <= ROUNDING
+    out["type"] = [published_type(shape) or "none" for shape in out["gev_shape"].mask(nobody)]
+    limits = out[["gpd_low", "gpd_high"]].mask(nobody)
+    out["evidence"] = type_by_limits(limits["gpd_low"], limits["gpd_high"])
     out["gpd_error"] = (out["gpd_high"] - out["gpd_low"]) / 2
     return out
 
@@ -234,20 +264,30 @@ def type_by_limits(low: ArrayLike, high: ArrayLike) -> NDArray[np.str_]:
     return np.select([undefined, high < 0, low > 0], ["none", "III", "II"], "I")
 
 
-def cases_of(frame: pd.DataFrame) -> pd.DataFrame:
+def cases_of(frame: pd.DataFrame, rows: Rows = "real") -> pd.DataFrame:
     """Return ACD, CVaR, ECD and ECD at one horizon by (model, task), means over the repeats."""
-    table = runs_of(frame, [*_DIFFERENCES.values()])
+    table = with_rows(frame, [*_DIFFERENCES.values()], rows)
     out = _means(table[table["method"] == ORIGINAL], ["model", "task"], [*_DIFFERENCES.values()])
     return out.set_axis([*_DIFFERENCES], axis=1).assign(locations=out["ecd"])
 
 
 def _sizes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
-    """Return the numbers of Tables V to VII, run by run: all but accuracy as sizes."""
-    metrics = AVERAGE_METRICS | {"ECD": "ecd" if reading == "as_published" else "ecd_1000"}
-    table = runs_of(frame, [*metrics.values()])
+    """Return the numbers of Tables V to VII, run by run: all but accuracy as sizes.
+
+    As published, ECD is that of Algorithm 1's rows where it generated any. ``ECD averaged`` is that
+    of the mean of probabilities, of a mixture whose models vote.
+    """
+    ecd = "ecd" if reading == "as_published" else "ecd_1000"
+    metrics = AVERAGE_METRICS | {"ECD": ecd, AVERAGED: f"averaged_{ecd}"}
+    if f"averaged_{ecd}" not in frame["metric"].array:
+        del metrics[AVERAGED]
+    rows: Rows = "searched" if reading == "as_published" else "real"
+    table = with_rows(frame, [*metrics.values()], rows)
     table = table.rename(columns={metric: label for label, metric in metrics.items()})
     table["DI"] = 1 - table["DI"]
-    labels = [label for label in metrics if label != "Acc loss"]
+    if AVERAGED not in table:
+        table[AVERAGED] = np.nan
+    labels = [*AVERAGE_METRICS, "ECD", AVERAGED][1:]
     table[labels] = table[labels].abs()
     case = ["model", "task", "repeat"]
     before = table[table["method"] == ORIGINAL].set_index(case)["Acc loss"]
@@ -258,7 +298,7 @@ def _sizes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
 def mitigated_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Return Tables V to VII by (method, model, task): means over the repeats of the sizes."""
     by = ["method", "model", "task"]
-    return _means(_sizes_of(frame, reading), by, [*AVERAGE_METRICS, "ECD"])
+    return _means(_sizes_of(frame, reading), by, [*AVERAGE_METRICS, "ECD", AVERAGED])
 
 
 def outcomes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame | None:
@@ -288,7 +328,7 @@ def outcomes_of(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame | None:
 
 def qualities_of(frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return the quality of generators by (dataset, generator); None where the frame has none."""
-    part = frame[(frame["model"] == GENERATOR).to_numpy()]
+    part = frame[((frame["model"] == GENERATOR) & (frame["status"] == "ok")).to_numpy()]
     if not len(part):
         return None
     table = wide(part, [*_QUALITIES.values()])
@@ -305,13 +345,14 @@ def results_of(frame: pd.DataFrame, reading: Reading) -> Results:
     if not len(own):
         return Results(generators=qualities_of(frame))
     published = reading == "as_published"
-    cases = cases_of(own)
+    rows: Rows = "searched" if published else "real"
+    cases = cases_of(own, rows)
     if not published:
         cases["ECD"] = cases["locations"] = cases["ECD 1000"]
     mitigated = mitigated_of(own, reading).drop(index=ORIGINAL, level="method", errors="ignore")
     return Results(
         cases=cases,
-        types=groups_of(own)["type" if published else "evidence"],
+        types=groups_of(own, rows)["type" if published else "evidence"],
         mitigated=mitigated if len(mitigated) else None,
         outcomes=outcomes_of(own, reading),
         generators=qualities_of(frame),

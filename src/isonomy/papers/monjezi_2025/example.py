@@ -7,10 +7,11 @@ from isonomy.errors import InputError
 from isonomy.papers.monjezi_2025.cases import (
     MODELS,
     ORIGINAL,
+    Rows,
     printed,
     printed_two,
-    runs_of,
     two_decimals,
+    with_rows,
 )
 from isonomy.papers.table import PaperTable
 from isonomy.study.tails import HORIZONS, QUANTILES, SIDES
@@ -26,13 +27,14 @@ Runs = dict[tuple[str, str], pd.DataFrame]
 
 
 def _example(
-    frame: pd.DataFrame, task: str, model: str, metrics: list[str]
+    frame: pd.DataFrame, task: str, model: str, metrics: list[str], rows: Rows = "real"
 ) -> tuple[Runs, str, list[str]]:
     """Return the runs of one case by (state, side), their model, and notes.
 
     Where the network was not run, another model takes its place, and a note says so.
     """
-    runs = runs_of(frame, [f"{metric}_{side}" for metric in metrics for side in SIDES])
+    names = [f"{metric}_{side}" for metric in metrics for side in SIDES]
+    runs = with_rows(frame, names, rows)
     runs = runs[(runs["task"] == task) & runs["method"].isin([*_STATES])]
     present = [m for m in MODELS if (runs["model"] == m).any()]
     if not present:
@@ -50,6 +52,20 @@ def _example(
         for side in SIDES:
             own = part[[f"{metric}_{side}" for metric in metrics]].set_axis(metrics, axis=1)
             parts[state, side] = own.set_index(part["repeat"])
+    return parts, model, notes
+
+
+def _both(
+    frame: pd.DataFrame, task: str, model: str, metrics: list[str]
+) -> tuple[Runs, str, list[str]]:
+    """Return the runs of one case from real rows and, where Algorithm 1 made any, with its rows."""
+    parts, model, notes = _example(frame, task, model, metrics)
+    more, _, _ = _example(frame, task, model, metrics, "searched")
+    changed = {state for state, side in parts if not more[state, side].equals(parts[state, side])}
+    for state, side in [key for key in more if key[0] in changed]:
+        parts[f"{state}, generated rows", side] = more[state, side]
+    if not changed:
+        notes.append("Algorithm 1 adds no rows to this case, so that real rows are all there are.")
     return parts, model, notes
 
 
@@ -84,7 +100,7 @@ def fig1(frame: pd.DataFrame, *, task: str = "adult race", model: str = "dnn") -
 
     The paper draws every row; a result frame keeps eleven quantiles and the threshold.
     """
-    parts, model, notes = _example(frame, task, model, _QUANTILES)
+    parts, model, notes = _both(frame, task, model, _QUANTILES)
     rows = pd.Index([*(f"{q}%" for q in QUANTILES), "threshold"], name="quantile")
     data = pd.DataFrame({key: part.mean() for key, part in parts.items()}).set_axis(rows)
     title = f"Counterfactual discrimination, {model} on {task}"
@@ -98,7 +114,7 @@ def fig2(
 
     Parameters of the laws are medians over the repeats; a tail without a law has no density.
     """
-    parts, model, notes = _example(frame, task, model, _LAW)
+    parts, model, notes = _both(frame, task, model, _LAW)
     laws = {key: part.median().to_numpy() for key, part in parts.items()}
     for state, side in [key for key, law in laws.items() if not np.isfinite(law).all()]:
         del laws[state, side]

@@ -35,8 +35,8 @@ POINTS = 150
 _PICTURED = "compas"
 _POINT = r"^mds_(?P<source>[a-z]+)_(?P<axis>[xy])_(?P<number>[0-9]+)$"
 _NONE = (
-    "The frame must hold {}; it holds none: run "
-    "isonomy.papers.monjezi_2025.tables.run_generators(store) first."
+    "The frame must hold {}; it holds none: run isonomy study tables monjezi_2025 --table 3 --run "
+    "first."
 )
 
 
@@ -155,19 +155,26 @@ def _measured(
 def table3(frame: pd.DataFrame) -> PaperTable:
     """Return Table III: how close generated rows come to real ones.
 
-    Needs records of generators: ``isonomy.papers.monjezi_2025.tables.run_generators``.
+    Needs records of generators: ``isonomy study tables monjezi_2025 --table 3 --run``, or
+    :func:`run_generators`.
     """
     data = qualities_of(frame)
     if data is None:
         raise InputError(_NONE.format("records of generators"))
-    note = "The paper gives no features for FID; ours are ranges of 0 to 1 and 0/1 columns."
+    notes = ["The paper gives no features for FID; ours are ranges of 0 to 1 and 0/1 columns."]
+    failed = frame[((frame["model"] == GENERATOR) & (frame["status"] != "ok")).to_numpy()]
+    failed = failed[["dataset", "mitigator", "reason"]].astype(str).drop_duplicates()
+    for reason, part in failed.groupby("reason", sort=False):
+        on = part.groupby("mitigator", sort=False)["dataset"].agg(", ".join)
+        where = "; ".join(f"{generator} on {datasets}" for generator, datasets in on.items())
+        notes.append(f"Not measured: {where}. {reason}")
     return PaperTable(
         "table3",
         "Quality of generated rows",
         data,
         len(data),
         "generators on datasets",
-        (note,),
+        tuple(notes),
         printed_two(printed("table3")),
         two_decimals,
     )

@@ -13,6 +13,10 @@ years (19 or less, 20 to 29, ..., 70 or more) where it is not itself under test;
 - COMPAS compares Caucasians with everybody else. The text of the charge, with its 400 levels, is
   left out.
 
+Options are the other readings of what the paper leaves open (:mod:`.readings`):
+``evt(codes=true)`` numbers categories in place of one-hot columns, ``evt(age_bins=false)`` keeps
+the age in years, ``evt(scale=standard)`` and ``evt(scale=none)`` scale otherwise.
+
 The splitter ``evt`` is 60 / 20 / 20 with a validation part, the proportions of the paper, seeded by
 (seed, dataset, repeat); ``evt_joined`` has the same test rows and the validation part among the
 training rows, for methods that hold out rows themselves. All learners give probabilities.
@@ -45,7 +49,9 @@ YOUNG_BELOW, OLD_FROM = 32, 60
 LEFT_OUT = {"compas": ("c_charge_desc",)}
 
 
-def _evt_frame(dataset: Dataset, attribute: str | None) -> pd.DataFrame:
+def _evt_frame(
+    dataset: Dataset, attribute: str | None, *, codes: bool = False, age_bins: bool = True
+) -> pd.DataFrame:
     frame = features_of(dataset).drop(columns=list(LEFT_OUT.get(dataset.name, ())))
     keep = frame.notna().all(axis=1).to_numpy()
     for name in dataset.attributes:
@@ -57,10 +63,13 @@ def _evt_frame(dataset: Dataset, attribute: str | None) -> pd.DataFrame:
         frame["age"] = (age < YOUNG_BELOW).astype(np.int8)
         keep = keep & ((age < YOUNG_BELOW) | (age >= OLD_FROM))
     for column in AGE_COLUMNS:
-        if column in frame.columns and column not in dataset.attributes:
+        if age_bins and column in frame.columns and column not in dataset.attributes:
             frame[column] = pd.cut(
                 frame[column], list(EDGES), right=False, labels=list(BINS), ordered=False
             )
+    if codes:
+        words = frame.select_dtypes("category")
+        frame[words.columns] = words.apply(lambda column: column.cat.codes.astype(np.float64))
     return frame[keep]
 
 
