@@ -1,11 +1,18 @@
-"""Networks of one shape side by side on an accelerator: what `isonomy.networks.stack` does on a processor.
+"""Networks of one shape side by side on an accelerator: what `isonomy.networks` does on a processor.
+
+    python benchmarks/accelerator.py        where torch has CUDA: writes benchmarks/accelerator.csv
 
 A graph of CUDA holds some steps of all networks at once, so that launching costs nothing; what
-changes from step to step (rows, and the factors of Nadam) lies in tensors that it reads. Needs
-NumPy and torch only.
+changes from step to step (rows, and the factors of Nadam) lies in tensors that it reads. Rows are
+drawn, as many and with as many columns as a training set of each task of the 17-method study: time
+depends on nothing else.
 """
 
+import csv
+import time
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +20,18 @@ import numpy as np
 from isonomy.networks.blocks import BETA1, BETA2, EPSILON, MOMENTUM_DECAY
 from isonomy.networks.stack import Batches, Lesson, Stack
 
-__all__ = ["train_on"]
+__all__ = ["FILE", "SHAPES", "lessons", "train_on"]
 
+FILE = Path(__file__).with_suffix(".csv")
+SHAPES = {  # rows, columns, share of numbers that are not 0, repeats
+    "german": (700, 58, 0.31, 50),
+    "compas": (4316, 401, 0.013, 50),
+    "adult": (31655, 98, 0.11, 10),
+    "bank": (21341, 57, 0.33, 10),
+    "meps": (11081, 138, 0.29, 10),
+}
+SETS = 6
+"""Networks of one shape per repeat: without mitigation, LFR, RW, DIR, Fair-SMOTE, the baseline."""
 STEPS = 20
 VECTORS = ("flat", "slope", "mean", "square", "room", "penalty")
 
@@ -33,19 +50,19 @@ def train_on(
     torch: Any,
     device: str,
     hidden: Sequence[int],
-    lessons: Sequence[Lesson],
+    given: Sequence[Lesson],
     *,
     batch: int,
     n_epochs: int,
 ) -> list[list[np.ndarray]]:
     """Train one network by lesson with Nadam at its default rate; lessons have equally many rows."""
-    rate, count = 0.001, len(lessons)
-    rows, outputs = lessons[0].rows.shape, lessons[0].target.shape[1]
-    generators = [torch.Generator().manual_seed(lesson.seed) for lesson in lessons]
+    rate, count = 0.001, len(given)
+    rows, outputs = given[0].rows.shape, given[0].target.shape[1]
+    generators = [torch.Generator().manual_seed(lesson.seed) for lesson in given]
     stack = Stack(torch, [rows[1], *hidden, outputs], generators, batch=batch, optimizer="nadam")
     batches = [
         Batches(torch, lesson, generator, batch=batch, n_epochs=n_epochs)
-        for lesson, generator in zip(lessons, generators, strict=True)
+        for lesson, generator in zip(given, generators, strict=True)
     ]
     p, steps = stack.parameters, batches[0].steps
     for name in VECTORS:
@@ -78,25 +95,69 @@ def train_on(
         drawn[:, : last - first, :, -1] *= share[first:last]
         part[: last - first] = factor[first:last]
 
-    kept = {name: getattr(p, name).clone() for name in VECTORS}
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):  # libraries set themselves up before the capture
-        step(0)
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    def some() -> None:
         for k in range(STEPS):
             step(k)
-    for name, value in kept.items():
-        getattr(p, name).copy_(value)
+
+    if device == "cuda":
+        first, side = p.flat.clone(), torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):  # libraries set themselves up before the capture
+            step(0)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            some()
+        p.flat.copy_(first)
+        p.mean.zero_()
+        p.square.zero_()
+        some = graph.replay
     whole = steps - steps % STEPS
     for first in range(0, whole, STEPS):
         draw(first)
-        graph.replay()
-    draw(whole)
+        some()
+    if whole < steps:
+        draw(whole)
     for k in range(steps - whole):
         step(k)
-    p.flat = p.flat.cpu()
-    stack.weights = stack._matrices(p.flat)
+    for name in VECTORS:
+        setattr(p, name, getattr(p, name).cpu())
+    stack.keep(count)
     return [stack.layers(k) for k in range(count)]
+
+
+def lessons(task: str, count: int) -> list[Lesson]:
+    """Draw rows of the shape of a task, with weights for every second network."""
+    n, columns, share, _ = SHAPES[task]
+    rng = np.random.default_rng(0)
+    rows = (rng.random((n, columns)) < share).astype(np.float32)
+    score = rows @ rng.normal(size=columns) + rng.normal(size=n)
+    target = (score > np.median(score)).astype(np.float32)[:, None]
+    return [
+        Lesson(rows, target, rng.uniform(0.5, 2.0, n).astype(np.float32) if k % 2 else None, k)
+        for k in range(count)
+    ]
+
+
+def main() -> None:
+    import torch
+
+    from isonomy.networks import NETWORKS, quick_torch
+
+    with FILE.open("w", newline="") as stream, quick_torch(torch):
+        out = csv.writer(stream)
+        out.writerow(["task", "network", "networks", "seconds", "device", "torch"])
+        for task, (*_, repeats) in SHAPES.items():
+            for network in ("dl", "dl2", "dl3", "dl4"):
+                given = lessons(task, repeats * SETS)
+                train = partial(train_on, torch, "cuda", NETWORKS[network]["hidden"], batch=32)
+                train(given[:SETS], n_epochs=1)  # the first call loads libraries
+                started = time.perf_counter()
+                train(given, n_epochs=20)
+                took = round(time.perf_counter() - started, 2)
+                words = torch.cuda.get_device_name(), torch.__version__
+                out.writerow([task, network, len(given), took, *words])
+
+
+if __name__ == "__main__":
+    main()

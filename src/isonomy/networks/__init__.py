@@ -1,7 +1,7 @@
 """Small fully connected networks: building blocks, and scikit-learn classifiers made of them.
 
-Networks of one shape are trained side by side, several times faster than one after the other
-(:func:`fit_networks`), and each becomes the one that it becomes alone. The fitted weights are
+Networks of one shape are trained side by side in about half the time that they take one after the
+other (:func:`fit_networks`), and each becomes the one that it becomes alone. The fitted weights are
 stored as NumPy arrays and applied by :func:`forward`, so that a fitted network predicts, and is
 pickled and loaded, without torch. The generators and adversarial debiasing use the same blocks.
 """

@@ -154,7 +154,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def fit_networks(given: Sequence[tuple[NetworkClassifier, Any, Any, ArrayLike | None]]) -> None:
-    """Fit networks, those of one shape side by side, which takes a third of the time.
+    """Fit networks, those of one shape side by side, which takes about half the time.
 
     Each becomes the network that its own ``fit`` makes of it, to the last bit.
 

@@ -1,6 +1,6 @@
 """The networks of a trial fitted ahead of the methods that ask for them, side by side.
 
-A network becomes what it becomes alone, to the last bit, in about a third of the time
+A network becomes what it becomes alone, to the last bit, in about half the time
 (:func:`isonomy.networks.fit_networks`): so no result depends on what else a trial has to run.
 """
 
