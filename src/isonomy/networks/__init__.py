@@ -15,7 +15,13 @@ from isonomy.networks.blocks import (
     quick_torch,
     torch_library,
 )
-from isonomy.networks.classifier import NETWORKS, NetworkClassifier, fit_networks, make_network
+from isonomy.networks.classifier import (
+    NETWORKS,
+    NetworkClassifier,
+    fit_networks,
+    is_network,
+    make_network,
+)
 
 __all__ = [
     "Layers",
@@ -25,6 +31,7 @@ __all__ = [
     "fit_networks",
     "forward",
     "glorot_bound",
+    "is_network",
     "layer_shapes",
     "make_network",
     "quick_torch",

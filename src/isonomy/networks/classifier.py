@@ -153,6 +153,17 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def is_network(learner: Any) -> bool:
+    """Return whether a learner is a network that :func:`fit_networks` can fit beside others.
+
+    Examples
+    --------
+    >>> is_network(make_network("dl"))
+    True
+    """
+    return isinstance(learner, NetworkClassifier)
+
+
 def fit_networks(given: Sequence[tuple[NetworkClassifier, Any, Any, ArrayLike | None]]) -> None:
     """Fit networks, those of one shape side by side, which takes about half the time.
 

@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from isonomy._arrays import Floats
 from isonomy.errors import IsonomyWarning, NotApplicable
-from isonomy.models import FitMeter, metered_fits, one_thread
+from isonomy.models import FitMeter, make_model, metered_fits, one_thread
+from isonomy.networks import is_network
 from isonomy.store.record import Record
 from isonomy.study.ahead import fit_ahead
 from isonomy.study.collect import as_lines, collected_warnings
@@ -25,7 +26,7 @@ from isonomy.study.measure import (
     tested,
     why_undefined,
 )
-from isonomy.study.plan import Trial, keys
+from isonomy.study.plan import Trial, keys, recipe_of
 from isonomy.study.spec import WORKBENCHES, Method, Study
 from isonomy.study.tails import run_with_tails
 from isonomy.study.tuning import settled
@@ -157,7 +158,7 @@ class _Run:
             if (labels := [label for label in method.labels if (model, label) in self.blank])
         ]
         asked = [] if self.study.tails else fit_ahead(self._benches(rows))
-        share = self._spent() / max(len(asked), 1)
+        share = self._spent() / len(asked) if asked else 0.0
         for model, method, labels in rows:
             try:
                 if method.is_baseline:
@@ -179,10 +180,11 @@ class _Run:
     def _benches(
         self, rows: list[tuple[str, Method, list[str]]]
     ) -> Iterator[tuple[Workbench, Method, str]]:
-        """Yield the workbench of each model and method that has one."""
+        """Yield the workbench of each method that runs with a network."""
         for model, method, _ in rows:
             with suppress(Exception):  # told when the method runs
-                yield self._workbench(method, model), method, model
+                if is_network(make_model(model, recipe_of(self.study, model))):
+                    yield self._workbench(method, model), method, model
 
     def _workbench(self, method: Method, model: str) -> Workbench:
         key = self.study.preparation_of(method, model)

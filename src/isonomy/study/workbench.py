@@ -42,7 +42,7 @@ from isonomy.mitigators import (
     make_mitigator,
 )
 from isonomy.models import fit_model, make_model, metered_fit, with_scores
-from isonomy.networks import NetworkClassifier
+from isonomy.networks import is_network
 from isonomy.study.collect import collected_warnings, repeat_warnings
 from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
@@ -390,12 +390,11 @@ class Workbench:
     def network_fit(self, method: Method | None, model: str) -> tuple[Any, ...] | None:
         """Return a network and what it is to be fitted on: the training rows, or a method's.
 
-        None where there is none: no network, or a method that does not fit one on rows of its own.
+        None where there is none: a method that does not fit a network on rows of its own.
         """
-        if is_mitigator(model) or not isinstance(self.learner(model, 0), NetworkClassifier):
-            return None
         if method is None:
-            return self.learner(model), self.X, self.y, self.w
+            network: Any = self.learner(model)
+            return (network, self.X, self.y, self.w) if is_network(network) else None
         if method.is_baseline or method.tune or method.learner is not None:
             return None
         mitigator = self.make(method, model)
@@ -406,7 +405,7 @@ class Workbench:
         with collected_warnings():  # heard when the method runs
             X, y, w, _ = self._changed(method, mitigator)
         network = mitigator.base_learner()
-        return (clone(network), X, y, w) if isinstance(network, NetworkClassifier) else None
+        return (clone(network), X, y, w) if is_network(network) else None
 
     def _post(self, mitigator: PostProcessor, model: str) -> Outputs:
         """Learn a rule on the scores of a base model that all post-processors share."""
