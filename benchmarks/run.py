@@ -37,6 +37,7 @@ PARTS = (
     "counterfactual",
     "product",
     "forty_models",
+    "networks",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn", "torch")

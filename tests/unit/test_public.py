@@ -17,7 +17,7 @@ ROOMS = [
     "isonomy",
     *(m.name for m in pkgutil.walk_packages(isonomy.__path__, "isonomy.") if m.ispkg),
 ]
-FILES_AS_ROOMS = ["isonomy.errors", "isonomy.models", "isonomy.networks"]
+FILES_AS_ROOMS = ["isonomy.errors", "isonomy.models"]
 
 
 @pytest.mark.parametrize("name", [*ROOMS, *FILES_AS_ROOMS])

@@ -5,14 +5,18 @@ import platform
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from isonomy._arrays import Floats
 from isonomy.errors import IsonomyWarning, MissingExtra, NotApplicable
-from isonomy.models import FitMeter, metered_fits, one_thread
+from isonomy.models import FitMeter, make_model, metered_fits, one_thread
+from isonomy.networks import is_network
 from isonomy.store.record import Record
+from isonomy.study.ahead import fit_ahead
 from isonomy.study.collect import as_lines, collected_warnings
 from isonomy.study.isolation import describe
 from isonomy.study.measure import (
@@ -22,7 +26,7 @@ from isonomy.study.measure import (
     tested,
     why_undefined,
 )
-from isonomy.study.plan import Trial, keys
+from isonomy.study.plan import Trial, keys, recipe_of
 from isonomy.study.spec import WORKBENCHES, Method, Study
 from isonomy.study.tails import run_with_tails
 from isonomy.study.tuning import settled
@@ -128,11 +132,15 @@ class _Run:
     def _clock(self) -> tuple[float, float, float]:
         return time.perf_counter(), time.process_time(), self.meter.cpu
 
-    def _charge(self, results: list[_Result]) -> None:
-        """Charge the time since the last charge evenly to some records."""
+    def _spent(self) -> Floats:
+        """Return the time since this was last asked."""
         now, before = self._clock(), self.mark
         self.mark = now
-        wall, cpu, fit = (np.subtract(now, before) / max(len(results), 1)).tolist()
+        return np.subtract(now, before)
+
+    def _charge(self, results: list[_Result], more: Floats | float = 0.0) -> None:
+        """Charge the time since the last charge, and more, evenly to some records."""
+        wall, cpu, fit = ((self._spent() + more) / max(len(results), 1)).tolist()
         for result in results:
             record = result.record
             result.record = replace(
@@ -144,10 +152,14 @@ class _Run:
 
     def parts(self) -> Iterator[list[_Result]]:
         """Run method by method, and for each model by model: transforms are kept until then."""
-        for model, method in self.study.rows(self.trial.task):
-            labels = [label for label in method.labels if (model, label) in self.blank]
-            if not labels:
-                continue
+        rows = [
+            (model, method, labels)
+            for model, method in self.study.rows(self.trial.task)
+            if (labels := [label for label in method.labels if (model, label) in self.blank])
+        ]
+        asked = [] if self.study.tails else fit_ahead(self._benches(rows))
+        share = self._spent() / len(asked) if asked else 0.0
+        for model, method, labels in rows:
             try:
                 if method.is_baseline:
                     part = self._mutated(model, method, labels)
@@ -163,8 +175,17 @@ class _Run:
                     _Result(replace(self.blank[model, label], status=status, reason=reason))
                     for label in labels
                 ]
-            self._charge(part[:1])
+            self._charge(part[:1], share * asked.count((model, method)))
             yield part
+
+    def _benches(
+        self, rows: list[tuple[str, Method, list[str]]]
+    ) -> Iterator[tuple[Workbench, Method, str]]:
+        """Yield the workbench of each method that runs with a network."""
+        for model, method, _ in rows:
+            with suppress(Exception):  # told when the method runs
+                if is_network(make_model(model, recipe_of(self.study, model))):
+                    yield self._workbench(method, model), method, model
 
     def _workbench(self, method: Method, model: str) -> Workbench:
         key = self.study.preparation_of(method, model)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -42,6 +42,7 @@ from isonomy.mitigators import (
     make_mitigator,
 )
 from isonomy.models import fit_model, make_model, metered_fit, with_scores
+from isonomy.networks import is_network
 from isonomy.study.collect import collected_warnings, repeat_warnings
 from isonomy.study.plan import Trial, recipe_of
 from isonomy.study.source import Source
@@ -159,6 +160,7 @@ class Workbench:
         self.w_test = ready.test.weight if weighted else None
         self.rows = hashlib.sha256(ready.test.rows.astype("<i8").tobytes()).hexdigest()[:16]
         self._done: dict[tuple[Hashable, ...], Any] = {}
+        self.ahead: dict[tuple[Method | None, str], Any] = {}
 
     def inner(self, train: NDArray[np.intp], held_out: NDArray[np.intp]) -> "Workbench":
         """Return the workbench that learns from some training rows and tests on others of them.
@@ -281,6 +283,8 @@ class Workbench:
         """Return a base learner fitted on the training rows, once."""
 
         def fit() -> Any:
+            if (None, model) in self.ahead and not calibrated:
+                return self.ahead.pop((None, model))
             learner = self.learner(model)
             return fit_model(
                 with_scores(learner) if calibrated else learner, self.X, self.y, self.w
@@ -330,7 +334,7 @@ class Workbench:
         if model is None:
             return self.fit_alone(mitigator)
         if isinstance(mitigator, PreProcessor) and not mitigator.transform_uses_estimator:
-            return self._pre(method, mitigator)
+            return self._pre(method, mitigator, model)
         if (
             isinstance(mitigator, PostProcessor)
             and not mitigator.rule_uses_estimator
@@ -358,12 +362,18 @@ class Workbench:
             scores = mitigator.predict_proba(X_test, sensitive_features=s_test)[:, 1]
         return Outputs((labels == 1).astype(np.intp), scores)
 
-    def _pre(self, method: Method, mitigator: PreProcessor) -> Outputs:
+    def _pre(self, method: Method, mitigator: PreProcessor, model: str) -> Outputs:
         """Learn a transform for the first model that asks, and fit every model on its rows."""
-        key = ("transform", method)
-        if key not in self._done:
+        if ("transform", method) not in self._done:
             # methods come one after the other: keep one set of rows
             self._done = {k: v for k, v in self._done.items() if k[0] != "transform"}
+        X, y, w, X_test = self._changed(method, mitigator)
+        if (method, model) in self.ahead:
+            return outputs(self.ahead.pop((method, model)), X_test)
+        return outputs(fit_model(mitigator.base_learner(), X, y, w), X_test)
+
+    def _changed(self, method: Method, mitigator: PreProcessor) -> tuple[Any, Any, Any, Any]:
+        """Return the training rows, labels and weights that a method makes, and its test rows."""
 
         def learn() -> Any:
             X, X_test = self.tables(mitigator)
@@ -375,10 +385,30 @@ class Workbench:
             return *ready, stream.get_state() if isinstance(stream, SharedStream) else None
 
         stream = mitigator.random_state
-        X, y, w, X_test, drawn = self.once(key, learn)
+        X, y, w, X_test, drawn = self.once(("transform", method), learn)
         if drawn is not None:
             stream.set_state(drawn)  # each model continues where the transform left the stream
-        return outputs(fit_model(mitigator.base_learner(), X, y, w), X_test)
+        return X, y, w, X_test
+
+    def network_fit(self, method: Method | None, model: str) -> tuple[Any, ...] | None:
+        """Return a network and what it is to be fitted on: the training rows, or a method's.
+
+        None where there is none: a method that does not fit a network on rows of its own.
+        """
+        if method is None:
+            network: Any = self.learner(model)
+            return (network, self.X, self.y, self.w) if is_network(network) else None
+        if method.is_baseline or method.tune or method.learner is not None:
+            return None
+        mitigator = self.make(method, model)
+        if not isinstance(mitigator, PreProcessor) or mitigator.transform_uses_estimator:
+            return None
+        if isinstance(mitigator, Unmitigated):
+            return None
+        with collected_warnings():  # heard when the method runs
+            X, y, w, _ = self._changed(method, mitigator)
+        network = mitigator.base_learner()
+        return (clone(network), X, y, w) if is_network(network) else None
 
     def _post(self, mitigator: PostProcessor, model: str) -> Outputs:
         """Learn a rule on the scores of a base model that all post-processors share."""

@@ -1,4 +1,4 @@
-"""The networks of the studies: gradients, steps, and the contract of scikit-learn."""
+"""The networks of the studies, and the contract of scikit-learn."""
 
 import pickle
 import subprocess
@@ -16,8 +16,6 @@ from isonomy.models import make_model
 from isonomy.networks import (
     NETWORKS,
     NetworkClassifier,
-    Parameters,
-    Trainer,
     make_network,
     quick_torch,
 )
@@ -33,18 +31,6 @@ class Absent:
             raise ImportError(name)
 sys.meta_path.insert(0, Absent())
 """
-
-
-@pytest.fixture
-def torch() -> Any:
-    return pytest.importorskip("torch", reason="the extra torch is not installed")
-
-
-@pytest.fixture
-def rows() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(300, 4))
-    return X, (np.abs(X[:, 0]) + 0.3 * rng.normal(size=300) > 0.7).astype(int)
 
 
 def test_the_networks_of_the_studies() -> None:
@@ -103,71 +89,6 @@ def test_settings_that_cannot_be(settings: dict[str, Any], sentence: str) -> Non
 def test_an_unknown_optimizer_gets_a_hint() -> None:
     with pytest.raises(UnknownName, match="did you mean 'nadam'"):
         NetworkClassifier(optimizer="nadan").fit([[0.0], [1.0]], [0, 1])
-
-
-@needs_torch
-@pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_gradient_is_autograds(torch: Any, outputs: int, weighted: bool) -> None:
-    generator = torch.Generator().manual_seed(1)
-    trainer = Trainer(torch, [5, 7, 6, outputs], generator)
-    # intercepts away from 0, so that theirs count too
-    flat = trainer.parameters.flat
-    flat.add_(torch.randn(flat.shape, generator=generator) * 0.1)
-    x = torch.randn(9, 5, generator=generator)
-    label = torch.randint(0, max(outputs, 2), (9,), generator=generator)
-    w = torch.rand(9, 1, generator=generator) if weighted else None
-    y = label[:, None].float() if outputs == 1 else torch.eye(outputs)[label]
-    trainer.gradient(x, y, w)
-
-    level, parts = x, []
-    for k, (weights, intercept) in enumerate(zip(trainer.weights, trainer.intercepts, strict=True)):
-        weights, intercept = weights.clone().requires_grad_(), intercept.clone().requires_grad_()
-        parts += [weights, intercept]
-        level = (level.relu() if k else level) @ weights + intercept
-    each = (
-        torch.nn.functional.binary_cross_entropy_with_logits(level, y, reduction="none")[:, 0]
-        if outputs == 1
-        else torch.nn.functional.cross_entropy(level, label, reduction="none")
-    )
-    loss = (each * (w[:, 0] if weighted else 1.0)).sum() / 9
-    expected = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, parts)])
-    torch.testing.assert_close(trainer.parameters.slope, expected, rtol=1e-5, atol=1e-6)
-
-
-@needs_torch
-@pytest.mark.parametrize("l2", [0.0, 0.3])
-@pytest.mark.parametrize("optimizer", ["adam", "nadam", "sgd"])
-def test_the_steps_are_torchs(torch: Any, optimizer: str, l2: float) -> None:
-    ours = Parameters(torch, [(3, 2), (2,)], optimizer=optimizer, l2=l2)
-    ours.glorot(torch.Generator().manual_seed(1))
-    mirror = [part.clone().requires_grad_() for part in ours.parts]
-    # the penalty is on the weights alone
-    groups = [{"params": mirror[:1], "weight_decay": l2}, {"params": mirror[1:]}]
-    kinds = {
-        "adam": lambda p: torch.optim.Adam(p, lr=0.001, eps=1e-7),
-        "nadam": lambda p: torch.optim.NAdam(p, lr=0.001, eps=1e-7),
-        "sgd": lambda p: torch.optim.SGD(p, lr=0.001),
-    }
-    theirs = kinds[optimizer](groups)
-    generator = torch.Generator().manual_seed(2)
-    for _ in range(300):
-        for slope, part in zip(ours.slopes, mirror, strict=True):
-            slope.copy_(torch.randn(part.shape, generator=generator))
-            part.grad = slope.clone()
-        ours.move()
-        theirs.step()
-    for part, other in zip(ours.parts, mirror, strict=True):
-        torch.testing.assert_close(part, other.detach(), rtol=1e-4, atol=1e-6)
-
-
-@needs_torch
-def test_the_first_weights_are_glorots(torch: Any) -> None:
-    trainer = Trainer(torch, [40, 60, 20, 1], torch.Generator().manual_seed(0))
-    for part, bound in zip(trainer.weights, (0.06**0.5, 0.075**0.5, (6 / 21) ** 0.5), strict=True):
-        assert 0.9 * bound < float(part.abs().max()) <= bound
-        assert abs(float(part.var()) - bound**2 / 3) < 0.4 * bound**2 / 3
-    assert all(not part.any() for part in trainer.intercepts)
 
 
 @needs_torch
