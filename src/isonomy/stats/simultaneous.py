@@ -122,15 +122,13 @@ def range_critical(
     3.347
     """
     check_share("confidence", confidence)
-    low, high = 0.0, _GRID[-1]
-    for _ in range(45):
-        middle = (low + high) / 2
-        tail = range_tail(middle, groups, families=families, summed=summed, apart=apart)
-        if tail > 1 - confidence:
-            low = middle
-        else:
-            high = middle
-    return float((low + high) / 2)
+
+    def above(critical: float) -> float:
+        tail = range_tail(critical, groups, families=families, summed=summed, apart=apart)
+        return tail - (1 - confidence)
+
+    most = float(_GRID[-1])
+    return most if above(most) >= 0 else float(brentq(above, 0.0, most, xtol=1e-12))
 
 
 def errors_apart(gap: ArrayLike, rows: ArrayLike) -> Floats:
