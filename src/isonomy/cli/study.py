@@ -218,7 +218,7 @@ def export_command(
     run NAME --from NAME.parquet` continues it on another machine.
     """
     store = open_store(folder)
-    if Path(target).suffix.lower() in (".parquet", ".csv"):
+    if Path(target).suffix and not Path(target).is_dir():
         check_writable(target, option="TARGET")
         written = store.export(target, view or "runs", hosts=hosts)
     elif view is not None or hosts:
