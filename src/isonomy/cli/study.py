@@ -221,7 +221,7 @@ def export_command(
     from isonomy._files import is_table_file
 
     store = open_store(folder)
-    if Path(target).suffix.lower() in (".parquet", ".csv"):
+    if Path(target).suffix and not Path(target).is_dir():
         check_writable(target, option="TARGET")
         written = store.export(target, view or "runs", hosts=hosts)
     elif is_table_file(target) and not Path(target).is_dir():
