@@ -218,14 +218,10 @@ def export_command(
     machine, CPU time, checksum. Other commands read it as they read a run, and `isonomy study
     run NAME --from NAME.parquet` continues it on another machine.
     """
-    from isonomy._files import is_table_file
-
     store = open_store(folder)
     if Path(target).suffix and not Path(target).is_dir():
         check_writable(target, option="TARGET")
         written = store.export(target, view or "runs", hosts=hosts)
-    elif is_table_file(target) and not Path(target).is_dir():
-        raise InputError(f"A run is written to .parquet or .csv, or into a folder; got {target!r}.")
     elif view is not None or hosts:
         raise InputError(
             f"--view and --hosts are for a .parquet or .csv file; got {target!r}: leave them out, "
