@@ -190,7 +190,7 @@ COMMANDS = [
     ),
     ("tradeoff p.csv $B --performance spd", "to maximise or minimise", "goal"),
     ("tradeoff p.csv $B --strategy best", "'best'; available: 'bad' and 'good'"),
-    ("tradeoff p.csv $B --rule book", "'paper' or 'code'; got 'book'"),
+    ("tradeoff p.csv $B --rule book", "no rule of regions 'book'; available: 'paper' and 'code'"),
     ("tradeoff p.csv $B --fail-on bad", "must name a region", "got 'bad'"),
     ("tradeoff p.csv $B --drop id", "--drop is for learning", "name a --method"),
     ("tradeoff p.csv $B --score race", "Scores must be numbers", "name another column"),

@@ -54,8 +54,10 @@ def test_accidents_harm_nobody_else(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_limits(name: str) -> None:
     """Trials that sleep, burn or take all memory are ended; the others are not disturbed."""
-    items = [("sleep", 0), *ORDINARY[:2], ("burn", 0), ("allocate", 0), ("threads", 0), ("die", 0)]
+    items = [("sleep", 0), *ORDINARY[:2], ("burn", 0), ("threads", 0), ("die", 0)]
     found = run(name, items, time_limit=6.0, memory_limit=250 * 2**20)
+    # on a busy machine six seconds may pass before the memory is taken
+    found |= run(name, [("allocate", 0)], time_limit=60.0, memory_limit=250 * 2**20)
     late = Failure("timeout", "It took longer than the time limit of 6 s.")
     assert found["sleep", 0] == late
     assert found["burn", 0] == late
