@@ -145,7 +145,7 @@ def main() -> None:
     from isonomy.networks import NETWORKS, quick_torch
 
     with FILE.open("w", newline="") as stream, quick_torch(torch):
-        out = csv.writer(stream)
+        out = csv.writer(stream, lineterminator="\n")
         out.writerow(["task", "network", "networks", "seconds", "device", "torch"])
         for task, (*_, repeats) in SHAPES.items():
             for network in ("dl", "dl2", "dl3", "dl4"):

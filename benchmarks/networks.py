@@ -60,6 +60,6 @@ def rows() -> list[Row]:
             seconds = sum(float(line["seconds"]) for line in lines)
             cpu = sum(side_by_side[task, line["network"]] * count for line in lines)
             job = f"{task}: dl to dl4, {count} of each, {lines[0]['device']}"
-            note = f"wall seconds, torch {lines[0]['torch']}; the peer's from the line above"
+            note = f"wall seconds, torch {lines[0]['torch']}; the peer's extrapolated from 6"
             out.append(faster(job, "side by side, one core", seconds, cpu, None, note))
     return out
