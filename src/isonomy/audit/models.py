@@ -100,6 +100,10 @@ def audit_models(
     [['LogisticRegression', 1, 2, True], ['DecisionTreeClassifier', 2, 1, True]]
     """
     good, fair = _goals(performance, fairness)
+    if not isinstance(models, Mapping):
+        raise InputError(
+            f"models must name each model, {{name: model}}; got a {type(models).__name__}."
+        )
     chosen = [get_metric(m) for m in (DEFAULT_METRICS if metrics is None else metrics)]
     if fair.name not in [m.name for m in chosen]:
         chosen = [fair, *chosen]

@@ -69,6 +69,13 @@ def own_dataset(
         raise InputError("The column to predict must be named: label= (--label).")
     # columns of a frame may be numbered; a file, a store and a page know names only
     label, attributes, drop = str(label), [str(a) for a in sensitive_features], [*map(str, drop)]
+    if privileged is not None and not isinstance(privileged, Mapping):
+        if len(attributes) > 1:
+            raise InputError(
+                f"privileged must name the group of each attribute, {{attribute: group}}; got "
+                f"{privileged!r} for {listed(attributes)}."
+            )
+        privileged = {attributes[0]: privileged}
     named = {str(k): v for k, v in (privileged or {}).items()}
     cuts = {str(k): v for k, v in (bins or {}).items()}
     for attribute in (*cuts, *named):

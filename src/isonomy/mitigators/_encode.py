@@ -65,14 +65,19 @@ def takes_table(learner: Any, X: Any) -> bool:
 
     A pipeline that begins with a ColumnTransformer or an encoder does, and so do learners from
     outside scikit-learn as far as anyone can tell; of scikit-learn's own, trees take missing
-    values, and none takes words.
+    values, and none takes words. XGBoost, LightGBM and CatBoost take words as pandas' categories, or
+    where the learner names them (``cat_features``).
     """
     if hasattr(learner, "estimator") and not isinstance(learner, Pipeline):
         return learner.estimator is None or takes_table(learner.estimator, X)
     steps = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
     steps = [step for step in steps if step is not None and not isinstance(step, str)]
     first = steps[0]
-    if not type(first).__module__.startswith(("sklearn.", "isonomy.")):
+    library = type(first).__module__.partition(".")[0]
+    if library in {"xgboost", "lightgbm", "catboost"}:
+        named = first.get_params().get("cat_features") is not None
+        return named or not has_words(X) or _are_categories(X)
+    if library not in {"sklearn", "isonomy"}:
         return True
     tags = get_tags(first)
     if isinstance(first, ColumnTransformer | FeatureUnion) or tags.no_validation:
@@ -93,14 +98,15 @@ def selects_columns(learner: Any) -> bool:
 
 def _takes_categories(learner: Any, X: Any) -> bool:
     """Return whether a learner reads words off pandas' categories, as gradient boosting does."""
-    return (
-        getattr(learner, "categorical_features", None) == "from_dtype"
-        and isinstance(X, pd.DataFrame)
-        and all(
-            isinstance(kind, pd.CategoricalDtype)
-            for j, kind in enumerate(X.dtypes)
-            if j not in numeric_columns(X)
-        )
+    return getattr(learner, "categorical_features", None) == "from_dtype" and _are_categories(X)
+
+
+def _are_categories(X: Any) -> bool:
+    """Return whether all columns of words are pandas' categories."""
+    return isinstance(X, pd.DataFrame) and all(
+        isinstance(kind, pd.CategoricalDtype)
+        for j, kind in enumerate(X.dtypes)
+        if j not in numeric_columns(X)
     )
 
 

@@ -468,6 +468,11 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """Return the unfitted base learner, the default one where none was passed."""
         if self.estimator is None:
             return make_model("lr")
+        if isinstance(self.estimator, str):
+            raise InputError(
+                f"The estimator must be a classifier; got the text {self.estimator!r}: use "
+                f"isonomy.models.make_model({self.estimator!r})."
+            )
         return seeded(self.estimator, self.random_state)
 
     def fit_rows(

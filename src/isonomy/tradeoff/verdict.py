@@ -14,6 +14,7 @@ from isonomy._tables import plain
 from isonomy._validate import MISSING, check_least, listed, make_rng
 from isonomy.audit import FEWEST_ROWS
 from isonomy.audit.judge import is_judged
+from isonomy.errors import InputError
 from isonomy.metrics import Counts, bias_of, get_metric
 from isonomy.metrics.gaps import default_comparison
 from isonomy.metrics.joint import JointCounts
@@ -120,7 +121,7 @@ class TradeOff:
         return dict(plain(self._row() | {name: getattr(self, name) for name in names}))
 
     def __repr__(self) -> str:
-        word = self.region or "no region"
+        word = self.region or f"no region: {self.reason}"
         sure = f", probability {self.probability.get(word, 0):.2f}" if self.probability else ""
         size = f", area {self.area:.4f}" if self.area == self.area else ""
         return f"TradeOff({word}{sure}{size})"
@@ -216,6 +217,8 @@ def judge_counts(
         Seed.
     """
     check_least("resamples", resamples, 0)
+    if get_metric(fairness).kind == "performance":
+        raise InputError(f"fairness must be a fairness metric; {fairness} is one of performance.")
     rng = make_rng(random_state)
     joint, strays = _without_strays(joint)
     baseline = Baseline.from_counts(
@@ -232,6 +235,8 @@ def judge_counts(
     reason = baseline.reason
     if reason is None and not (np.isfinite(y) and np.isfinite(x)):
         reason = f"{performance if not np.isfinite(y) else fairness} is undefined for the method"
+    if reason is None and not joint.changed().any():
+        reason = "the method changed no prediction: its point is the original model itself"
     region, size = None, np.nan
     if reason is None:
         placed = baseline.place(y, x, rule=rule)
@@ -284,11 +289,15 @@ def region_shares(
 ) -> tuple[dict[str, float], Floats]:
     """Return how often each region occurs among resamples, and the area of each.
 
-    A resample without anything to trade has no regions; it counts as ``undefined``.
+    A resample without anything to trade has no regions, nor one in which the method is the original
+    model, on the corner of the line; both count as ``undefined``.
     """
     turn = 1.0 if baseline.larger_is_better else -1.0
     lines_y, lines_x = turn * draws.lines_performance, draws.lines_bias
     void = (lines_y[:, 0] <= lines_y[:, -1]) | (lines_x[:, 0] <= lines_x[:, -1])
+    void |= np.isclose(lines_y[:, 0], turn * draws.performance, rtol=0, atol=1e-12) & np.isclose(
+        lines_x[:, 0], draws.bias, rtol=0, atol=1e-12
+    )
     lines_x = np.where(void[:, None], np.nan, lines_x)
     placed = regions.place(turn * draws.performance, draws.bias, lines_y, lines_x, rule=rule)
     share = {word: float(np.mean(placed.region == code)) for code, word in enumerate(REGIONS)}
@@ -388,8 +397,6 @@ def _notes(
             "The method predicts one class for every row of some test set: it has no disparity "
             "and no use, whatever its region."
         )
-    if not joint.changed().any():
-        yield "The method changed no prediction: its point is the original model itself."
     if baseline.strategy == "random":
         yield "Random labels make a weaker baseline than the majority label."
     if frontier is not None and frontier.same_rows:

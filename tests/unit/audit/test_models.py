@@ -179,3 +179,8 @@ def test_violations_hold_for_all_models_together(found) -> None:
     assert "blind" not in every
     for name, some in every.items():
         assert set(some) <= set(found.audits[name].violated("statistical_parity_difference"))
+
+
+def test_models_have_names() -> None:
+    with pytest.raises(InputError, match="must name each model"):
+        audit_models([LogisticRegression()], [[0.0]], [1], sensitive_features=[0])

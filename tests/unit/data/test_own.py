@@ -91,3 +91,11 @@ def test_columns_may_be_numbered() -> None:
     assert made.attributes == ("0",)
     assert made.privileged == {"0": (0,)}
     np.testing.assert_array_equal(made.y01, named.y01)
+
+
+def test_one_attribute_takes_its_privileged_group_alone() -> None:
+    people = pd.DataFrame({"sex": ["m", "f"] * 40, "race": ["a", "b"] * 40, "y": [0, 1, 1, 0] * 20})
+    made, _ = own_dataset(people, label="y", sensitive_features=["sex"], privileged="m")
+    assert made.privileged == {"sex": ("m",)}
+    with pytest.raises(InputError, match="must name the group of each attribute"):
+        own_dataset(people, label="y", sensitive_features=["sex", "race"], privileged="m")

@@ -382,6 +382,14 @@ def test_xgboost_serves_words() -> None:
     words = np.where(y == 1, "granted", "refused")
     model = Reweighing(xgboost.XGBClassifier(n_estimators=5), favorable="granted")
     assert (model.fit(X, words, sensitive_features=s).predict(X) == words).mean() > 0.7
+    frame = pd.DataFrame(X, columns=["s", "a", "b"]).assign(city=np.where(s == 1, "up", "down"))
+    assert (model.fit(frame, words, sensitive_features=s).predict(frame) == words).mean() > 0.7
+
+
+def test_the_name_of_a_learner_is_no_estimator() -> None:
+    X, y, s = two_groups()
+    with pytest.raises(InputError, match=r"use isonomy.models.make_model\('lr'\)"):
+        Reweighing("lr").fit(X, y, sensitive_features=s)
 
 
 def two_groups() -> tuple[Any, Any, Any]:

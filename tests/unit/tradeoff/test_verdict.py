@@ -149,8 +149,24 @@ def test_constant_and_unchanged_predictions_are_flagged() -> None:
     same = judge(y, base, base, **options)
     assert not same.constant
     assert "changed no prediction" in same.notes[0]
-    assert same.region == "good"
-    assert same.area == pytest.approx(0, abs=1e-12)
+    assert same.region is None  # on the corner of the line: neither better nor worse
+    assert same.probability == {}
+    assert "changed no prediction" in repr(same)
+
+
+def test_a_method_that_changes_next_to_nothing_is_not_good_for_sure() -> None:
+    """Resamples that miss the one changed row lie on the corner, which is no good trade-off."""
+    y, base, _, s = rows()
+    almost = base.copy()
+    almost[np.flatnonzero(y == base)[0]] ^= 1
+    verdict = judge(y, base, almost, sensitive_features={"sex": s}, privileged=1, resamples=200)
+    assert verdict.probability["undefined"] > 0.2
+    assert verdict.probability["good"] + verdict.probability["win-win"] < 0.95
+
+
+def test_a_performance_metric_is_no_fairness_metric() -> None:
+    with pytest.raises(InputError, match="accuracy is one of performance"):
+        judge_counts(joint(), fairness="accuracy")
 
 
 def test_no_region_where_the_baseline_refuses() -> None:
