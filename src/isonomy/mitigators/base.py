@@ -140,6 +140,11 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         -------
         self
         """
+        if isinstance(self.estimator, str):
+            raise InputError(
+                f"The estimator must be a classifier; got the text {self.estimator!r}: use "
+                f"isonomy.models.make_model({self.estimator!r})."
+            )
         X, y01, s, w = self.encode(
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
         )
@@ -468,11 +473,6 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """Return the unfitted base learner, the default one where none was passed."""
         if self.estimator is None:
             return make_model("lr")
-        if isinstance(self.estimator, str):
-            raise InputError(
-                f"The estimator must be a classifier; got the text {self.estimator!r}: use "
-                f"isonomy.models.make_model({self.estimator!r})."
-            )
         return seeded(self.estimator, self.random_state)
 
     def fit_rows(
