@@ -1,7 +1,7 @@
 """What the study of forty Kaggle models costs: all CPU, and the part inside the learners' fits.
 
     python benchmarks/run.py forty_models       from the runs in out/biswas_2020 and
-                                                out/biswas_2020_corrected
+                                                out/biswas_2020_corrected, else in results/
     isonomy study run biswas_2020               makes them: 8 rows of every model
 
 Every record says what it cost. A model's mean cost per repeat times ten is the whole study's, also
@@ -22,19 +22,24 @@ RATIO = 1.3
 REPEATS = 10
 ROWS = 8
 OUT = Path(__file__).resolve().parents[1] / "out"
+RESULTS = OUT.parent / "results"
 
 
 def _costs(study: str) -> pd.DataFrame:
     """Return the CPU of each model and repeat, and the part of it in fits."""
     from isonomy.papers import load_study
     from isonomy.store import Store
-    from isonomy.study import run
+    from isonomy.study import Results, run
 
-    folder = OUT / study
-    if not (folder / "store.json").exists():
+    folder, file = OUT / study, RESULTS / f"{study}.parquet"
+    store = Results.open(file) if file.exists() else None
+    if (folder / "store.json").exists():
+        store = Store.open(folder)
+    elif store is None:
         folder = Path(tempfile.mkdtemp()) / study
         run(load_study(study).with_(repeats=1), folder)
-    return Store.open(folder).query(
+        store = Store.open(folder)
+    return store.query(
         "select dataset, model, repeat, sum(cpu) cpu, sum(fit_cpu) fits from runs group by all "
         f"having count(*) = {ROWS} and count(*) filter (status = 'ok') > 0"
     )
