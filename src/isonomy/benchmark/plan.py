@@ -54,7 +54,7 @@ def plan_benchmark(
     sensitive_features: str | Sequence[str],
     label: str | None = None,
     favorable: Any = None,
-    privileged: Mapping[str, Any] | None = None,
+    privileged: Any = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
     table: str | None = None,

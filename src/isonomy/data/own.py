@@ -22,7 +22,7 @@ def own_dataset(
     label: str | None,
     sensitive_features: Sequence[str],
     favorable: Any = None,
-    privileged: Mapping[str, Any] | None = None,
+    privileged: Any = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     drop: Sequence[str] = (),
     table: str | None = None,
@@ -41,7 +41,7 @@ def own_dataset(
     favorable, drop, weight
         As in :meth:`Dataset.from_frame`.
     privileged : mapping of attribute to values, optional
-        Where an attribute is left out, the group with the highest share of favorable labels.
+        Of a single attribute its values alone will do. Where an attribute is left out, the group with the highest share of favorable labels.
     bins : mapping of attribute to cut points, optional
         Cuts a number such as age into bands, which take its place.
     table : str, optional
