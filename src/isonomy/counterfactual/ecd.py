@@ -151,7 +151,10 @@ def tail(
     parts = []
     for g, name in enumerate(attribute.groups):
         members = pairs.codes == g
-        numbers = extremes(pairs.cd[members], random_state=random_state + g, **options)
+        at_most = exact[g].anywhere if exact and g in exact else 1.0
+        numbers = extremes(
+            pairs.cd[members], upper=at_most, random_state=random_state + g, **options
+        )
         share = float(pairs.flipped[members].mean())
         low, high = wilson_interval(share, int(members.sum()), confidence=confidence)
         parts.append(
@@ -270,10 +273,10 @@ def _sentence(numbers: Extremes, pairs: Pairs, members: NDArray[np.bool_]) -> st
     return numbers.reason
 
 
-def _passes(part: GroupReport) -> bool:
-    """Return whether a fitted level passes the exact maximum, which the fit does not know."""
+def _is_cut_off(part: GroupReport) -> bool:
+    """Return whether a level, or the limit of one, ends at the exact maximum."""
     ends = [end for level in part.extremes.levels.values() for end in (level.value, level.high)]
-    return part.exact is not None and bool(np.nanmax(ends) > part.exact.anywhere + ROUNDING)
+    return part.exact is not None and bool(np.nanmax(ends) >= part.exact.anywhere - ROUNDING)
 
 
 def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
@@ -290,10 +293,10 @@ def _remarks(pairs: Pairs, parts: Sequence[GroupReport]) -> list[str]:
                 f"The tail of {p.name} ends abruptly, as it must for a linear-logistic model: "
                 f"read the exact maximum, not the fitted law."
             )
-        elif p.exact is not None and e.fit is not None and _passes(p):
+        elif p.exact is not None and e.fit is not None and _is_cut_off(p):
             out.append(
-                f"The fitted levels of {p.name}, or their intervals, pass its exact maximum, "
-                f"{round(p.exact.anywhere, 9) + 0.0:.4g}, which no row can: read the exact maximum."
+                f"The levels of {p.name}, or their limits, are cut off at its exact maximum, "
+                f"{round(p.exact.anywhere, 9) + 0.0:.4g}, which no row can pass."
             )
         if e.rows < FEWEST_ROWS and max(e.levels) > e.rows:
             out.append(

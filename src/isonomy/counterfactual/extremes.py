@@ -179,6 +179,7 @@ def extremes(
     intervals: str = "profile",
     resamples: int = 999,
     confidence: float = 0.95,
+    upper: float = 1.0,
     random_state: int = 0,
 ) -> Extremes:
     """Describe the counterfactual discrimination of one group, its tail above all.
@@ -201,6 +202,8 @@ def extremes(
         intervals at all.
     confidence : float, default 0.95
         Confidence level of the intervals.
+    upper : float, default 1
+        What no value can pass; levels and their limits are cut off there.
     random_state : int, default 0
         Seed of the resamples.
 
@@ -230,7 +233,7 @@ def extremes(
         raise InputError(f"k must be a number from 3 on, or 'auto'; got {k!r}.")
     mean = float(x.mean())
     half = check_confidence(confidence) * float(x.std(ddof=1) if n > 1 else np.nan) / np.sqrt(n)
-    fit, reason = _fit(x, k, tail_size(n, horizons), random_state)
+    fit, reason = _fit(x, k, tail_size(n, horizons), random_state, upper)
     paper = None
     if n > PAPER_K and x[0] - x[PAPER_K - 1] > ROUNDING:
         paper = peaks_over_threshold(x, k=PAPER_K, protocol="as_published")
@@ -363,7 +366,7 @@ def _falling(values: ArrayLike) -> Floats:
 
 
 def _fit(
-    x: Floats, wanted: int | str | None, usual: int, random_state: int
+    x: Floats, wanted: int | str | None, usual: int, random_state: int, upper: float = 1.0
 ) -> tuple[TailFit | None, str]:
     """Fit the tail of values in falling order, or say in a sentence why there is none."""
     n, largest = x.size, f"{round(float(x[0]), 9) + 0.0:.4g}"
@@ -381,10 +384,11 @@ def _fit(
     k = usual if wanted is None or isinstance(wanted, str) else min(wanted, n - 1)
     if x[0] - x[k] < ROUNDING:
         return None, f"The {k} largest values are all {largest} but for rounding."
-    fit = peaks_over_threshold(x, k=k, upper=1.0, random_state=random_state)
+    upper = max(upper, float(x[0]))  # but for rounding
+    fit = peaks_over_threshold(x, k=k, upper=upper, random_state=random_state)
     if wanted == "auto" and not fit.degenerate:
         k = choose_threshold(x, random_state=random_state).k
-        fit = peaks_over_threshold(x, k=k, upper=1.0, random_state=random_state)
+        fit = peaks_over_threshold(x, k=k, upper=upper, random_state=random_state)
     if fit.degenerate:
         return None, f"No tail is fitted to the {k} largest: {fit.degenerate}."
     if not fit.converged and k < FEWEST_ABRUPT:
@@ -419,7 +423,8 @@ def _bootstrap(
         beyond = survival < fit.rate
         inside = np.where(beyond, 1 - survival / fit.rate, 0.0)
         tail = fit.threshold + gpd_quantile(inside, fit.scale, fit.shape)
-        drawn = np.where(beyond, np.minimum(tail, 1.0), drawn)
+        assert fit.upper is not None
+        drawn = np.where(beyond, np.minimum(tail, fit.upper), drawn)
     out = {"levels": drawn[:, np.minimum((n / horizons).astype(np.intp), depth - 1)]}
     if n > PAPER_K:
         out["location"] = _locations(drawn[:, :PAPER_K], paper)
