@@ -28,16 +28,19 @@ def compare_tables(
     """
     rows: list[tuple[Any, ...]] = []
     notes = []
-    parts = {"our runs": paper.parts(ours)}
-    if published is not None:
-        parts["the published runs of the same part"] = paper.parts(published)
+    # ours are cut down to what the published runs hold: what these lack is not said of ours
+    has = paper.parts(ours)
+    theirs_has = None if published is None else paper.parts(published)
     for name, recipe in paper.tables.items():
         if name == FINDINGS:
             continue
+        theirs_lack = frozenset() if theirs_has is None else recipe.needs - theirs_has
+        lacking = {
+            "our runs": recipe.needs - has - theirs_lack,
+            "the published runs of the same part": theirs_lack,
+        }
         short = [
-            f"{side} lack {' and '.join(sorted(recipe.needs - has))}"
-            for side, has in parts.items()
-            if recipe.needs - has
+            f"{side} lack {' and '.join(sorted(parts))}" for side, parts in lacking.items() if parts
         ]
         try:
             if short:
