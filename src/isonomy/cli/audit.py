@@ -209,6 +209,8 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             screen.print(
                 _gap_table(gaps, f"Gaps by {escape(attribute)}: {gaps[0].comparison}", screen.width)
             )
+            for sentence in found.left_out(attribute):
+                screen.print(f"[yellow]{escape(sentence)}[/yellow]")
         worth, hidden = found.telling_comparisons(attribute)
         if worth:
             screen.print()

@@ -1,15 +1,19 @@
 """The audit: what it reports, how it judges, and when it declines to."""
 
+import io
 import json
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from isonomy import Counts, audit, audit_counts, audit_file, get_metric
 from isonomy.audit import DEFAULT_METRICS, looks_protected
+from isonomy.cli.audit import show
 from isonomy.errors import InputError
+from isonomy.report.html import audit_page
 from isonomy.stats import wilson_interval
 
 
@@ -606,3 +610,23 @@ def test_what_is_no_column_is_refused_with_what_to_pass(predictions: pd.DataFram
         audit(y, y, sensitive_features=sex, score=both, favorable="good")
     with pytest.raises(InputError, match=r"a value for every row; got 'sex'.*X\['sex'\]"):
         audit(y, y, sensitive_features="sex", favorable="good")
+
+
+def test_groups_behind_too_few_rows_are_named_where_the_gap_is() -> None:
+    """Equalized odds leaves out a group that equal opportunity compares, and is the smaller."""
+    s = np.repeat(["a", "b", "few", None], [400, 400, 110, 40])
+    y = np.concatenate([np.arange(800) % 2, np.arange(110) >= 10, np.arange(40) % 2]).astype(int)
+    yhat = np.where(s == "few", 0, y)
+    found = audit(y, yhat, sensitive_features={"group": s})
+    odds = pick(found, "equalized_odds_difference", "group")
+    assert odds.value < pick(found, "equal_opportunity_difference", "group").value
+    assert odds.left_out == ("few",)  # not the rows without a group, which a note counts
+    (sentence,) = found.left_out("group")
+    assert sentence.startswith("Fewer than 30 rows are behind a rate of 'few', left out of ")
+    assert "equalized_odds_difference" in sentence
+    assert "equal_opportunity_difference" not in sentence
+    assert "smaller" in sentence
+    assert "left out of" in audit_page(found, title="p.csv")
+    screen = Console(width=80, file=io.StringIO())
+    show(found, screen, "p.csv")
+    assert "left out of" in screen.file.getvalue()
