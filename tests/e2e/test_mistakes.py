@@ -124,6 +124,12 @@ COMMANDS = [
     ("audit p.csv --label y --prediction yhat", "protected attribute must be named", "--sensitive"),
     ("audit p.csv --prediction yhat --sensitive sex", "no column 'y_true'", "with --label"),
     ("audit p.csv --label y --sensitive sex", "no column 'y_pred'", "with --prediction"),
+    (
+        "audit p.csv --label y --sensitive sex --favorable good --score score",
+        "name yours with --prediction 'score>=0.5'",
+    ),
+    ("audit p.csv $A --prediction 'race>=0.5'", "must hold numbers to be cut in two", "'race'"),
+    ("audit p.csv $A --prediction 'score>=half'", "prediction must be a column or COLUMN>NUMBER"),
     ("audit p.csv --label y --prediction yht --sensitive sex", "'yht'; did you mean 'yhat'?"),
     ("audit p.csv --label y --prediction yhat --sensitive gender", "no column 'gender'", "'sex'"),
     ("audit p.csv --label y --prediction yhat --sensitive sex", "--favorable", "'bad' and 'good'"),

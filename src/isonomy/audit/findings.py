@@ -167,7 +167,12 @@ class Audit:
         return out
 
     def left_out(self, attribute: str) -> list[str]:
-        """Return sentences on the groups that some of an attribute's gaps do not compare."""
+        """Return sentences on the groups that some of an attribute's gaps do not compare.
+
+        None where a number is to be cut into bands first: too few rows are all that its groups have.
+        """
+        if attribute in self.too_fine():
+            return []
         gaps = [f for f in self.metrics if f.attribute == attribute]
         alike: dict[tuple[str, ...], list[str]] = {}
         for group in dict.fromkeys(group for f in gaps for group in f.left_out):

@@ -136,7 +136,8 @@ def audit_command(
         "favorable": favorable or None,
         "privileged": parse_pairs(privileged, "--privileged") or None,
     }
-    with working(f"counting {file}"), naming(y_true="label", y_pred="prediction"):
+    from_score = f"prediction '{score}>=0.5'" if score else "prediction"
+    with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
         if counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)

@@ -59,12 +59,20 @@ ResultsFolder = Annotated[
     str | None,
     typer.Option("--results", metavar="DIR", help="Where the files of --ours are, if elsewhere."),
 ]
-Label = Annotated[str | None, typer.Option("--label", help="Column of the true labels.")]
+Label = Annotated[
+    str | None,
+    typer.Option("--label", help="Column of the true labels, or a number cut in two: 'wage>20'."),
+]
 Outcome = Annotated[
     str | None,
     typer.Option("--label", help="Column to predict, or a number cut in two: 'income>50000'."),
 ]
-Prediction = Annotated[str, typer.Option("--prediction", help="Column of the predictions.")]
+Prediction = Annotated[
+    str,
+    typer.Option(
+        "--prediction", help="Column of the predictions, or a score cut in two: 'p>=0.5'."
+    ),
+]
 Score = Annotated[
     str | None, typer.Option("--score", help="Column with the probability of a favorable outcome.")
 ]
@@ -277,7 +285,7 @@ def naming(**options: str) -> Iterator[None]:
         for column, option in options.items():
             if str(error).startswith(f"There is no column {column!r}"):
                 guess = str(error).endswith("?")  # as in: did you mean 'base'?
-                end = f" (--{option})?" if guess else f": name yours with --{option}."
+                end = f" (--{option.split()[0]})?" if guess else f": name yours with --{option}."
                 raise UnknownName(str(error)[:-1] + end) from None
         raise
 

@@ -630,3 +630,25 @@ def test_groups_behind_too_few_rows_are_named_where_the_gap_is() -> None:
     screen = Console(width=80, file=io.StringIO())
     show(found, screen, "p.csv")
     assert "left out of" in screen.file.getvalue()
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(("label", "favorable"), [("y", "good"), ("hours>=30", None)])
+def test_a_score_and_a_cut_stand_for_predictions(
+    label: str, favorable: str | None, exact: bool, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    score, n = rng.random(600).round(3), 600
+    table = pd.DataFrame({"sex": np.resize(["f", "m"], n), "p": score})
+    table["hours"] = 60 * np.where(rng.random(n) < score, 1.0, 0.2)
+    table["y"] = np.where(table["hours"] >= 30, "good", "bad")
+    table.to_csv(tmp_path / "p.csv", index=False)
+    monkeypatch.setattr("isonomy.audit.run.EXACT_ROWS", 10**6 if exact else 100)
+    options = {"sensitive_features": "sex", "score": "p", "favorable": favorable, "resamples": 100}
+    cut = audit_file(tmp_path / "p.csv", label=label, prediction="p >= 0.5", **options)
+    table.assign(yhat=np.where(score >= 0.5, "good", "bad")).to_csv(tmp_path / "q.csv", index=False)
+    plain = audit_file(
+        tmp_path / "q.csv", label="y", prediction="yhat", **{**options, "favorable": "good"}
+    )
+    pd.testing.assert_frame_equal(cut.frame(), plain.frame())
+    assert [r.value for r in cut.groups] == [r.value for r in plain.groups]

@@ -260,7 +260,9 @@ def test_few_repeats_do_not_say_that_nothing_is_worth_it() -> None:
     assert section.gap.shown
     assert headline(section) == "s, lr: too few repeats"
     first = sentences(section)[0]
-    assert first.startswith("Nothing is decided: 5 repeats are too few to say what is worth it; 6 are")
+    assert first.startswith(
+        "Nothing is decided: 5 repeats are too few to say what is worth it; 6 are"
+    )
     for words in (" ".join(sentences(section)), benchmark_page(told)):
         assert "Nothing is worth it" not in words
         assert "Keep the original model" not in words
