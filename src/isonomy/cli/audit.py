@@ -37,6 +37,7 @@ from isonomy.cli.output import (
     interval,
     make_table,
     number,
+    print_note,
     write_json,
     write_page,
 )
@@ -188,7 +189,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
     screen.print(_summary(found))
     first = [*found.too_fine().values()]
     for note in first:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
     screen.print()
     overall = make_table(
         "metric", "value", "interval", title="Overall", right=["value", "interval"]
@@ -230,7 +231,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         screen.print(_conditional_table(found))
     screen.print()
     for note in (note for note in found.notes if note not in first):
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
     if found.unexamined:
         screen.print(
             f"[yellow]Unexamined[/yellow] These columns look protected and were not asked about: "

@@ -48,7 +48,8 @@ File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet, Excel
 Folder = Annotated[
     str,
     typer.Argument(
-        metavar="FOLDER", help="Folder of a run (out/NAME), the study's name, or a file of results."
+        metavar="STUDY",
+        help="The study's name (its run is in out/STUDY, or in --out), the folder of its run, or a file of results.",
     ),
 ]
 Ours = Annotated[
@@ -113,6 +114,15 @@ Strata = Annotated[
 ]
 Drop = Annotated[
     list[str], typer.Option("--drop", callback=_values, help="Column not to learn from.")
+]
+
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Open pickles, and skops files that hold types skops does not know (trees do): "
+        "opening them can run any code.",
+    ),
 ]
 
 # What is run and measured.
@@ -189,6 +199,9 @@ Retry = Annotated[
 
 # Output.
 Out = Annotated[str | None, typer.Option("--out", help="Folder of the results.")]
+RunFolder = Annotated[
+    str | None, typer.Option("--out", help="Folder of the run; by default out/STUDY.")
+]
 Json = Annotated[
     str | None,
     typer.Option(
