@@ -278,7 +278,7 @@ def audit_counts(
     )
     said = notes(counts, views, table, [*findings, *comparisons], confidence) + proxies
     said += [
-        f"The {row.label} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
+        f"The {row.name} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
         f"{row.within:.3f} within {row.strata} (Simpson's paradox)."
         for row in conditional
         if row.turns

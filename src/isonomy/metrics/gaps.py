@@ -277,7 +277,7 @@ for _rate, _short, _text, _sense in (
     ("false_negative_rate", "FNR", "wrongly denied the favourable outcome", "suffers it"),
     ("false_discovery_rate", "FDR", "favoured and did not merit it", "gets it"),
     ("false_omission_rate", "FOR", "denied and did merit it", "suffers it"),
-    ("precision", "PPV", "favoured and did merit it", "gets it"),
+    ("precision", "precision", "favoured and did merit it", "gets it"),
 ):
     _add(
         f"{_rate}_difference", f"{_short} gap", f"{_short}(unprivileged) - {_short}(privileged)",
