@@ -255,7 +255,7 @@ _add(
     aliases=("erd",),
 )  # fmt: skip
 _add(
-    "error_rate_ratio", "error ratio", "P(ŷ ≠ y | unprivileged) / P(ŷ ≠ y | privileged)",
+    "error_rate_ratio", "error rate ratio", "P(ŷ ≠ y | unprivileged) / P(ŷ ≠ y | privileged)",
     ["error_rate"], how=_ratio, sign=OVER,
     avoid="Do not use it where errors are rare.", reference="Bellamy et al. 2018, AI Fairness 360",
 )  # fmt: skip

@@ -508,7 +508,10 @@ def test_a_threshold_no_gap_could_pass_is_pointed_out() -> None:
     parity = pick(found, "statistical_parity_difference", "group")
     assert parity.verdict == "within"
     assert "read a ratio" in parity.reason
-    assert any("The threshold says nothing about 'SPD'" in note for note in found.notes)
+    assert any(
+        "The threshold says nothing about 'statistical_parity_difference'" in note
+        for note in found.notes
+    )
     assert pick(found, "disparate_impact", "group").verdict == "violated"
 
 

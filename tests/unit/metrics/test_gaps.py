@@ -134,11 +134,11 @@ def test_names_aliases_and_variants() -> None:
 
 
 def test_a_gap_is_called_by_the_rate_that_it_compares() -> None:
-    """A table of rates and the gap below it use one word."""
+    """A table of rates and the gap below it use one word, or the papers' own (ERD)."""
     seen = 0
     for metric in METRICS.values():
         rate = metric.name.removesuffix("_difference").removesuffix("_ratio")
-        if rate != metric.name and rate in RATES:
+        if rate != metric.name and rate in RATES and metric.label.lower() not in metric.aliases:
             assert metric.label.startswith(f"{RATES[rate].label} "), metric.name
             seen += 1
     assert seen > 10
