@@ -9,7 +9,7 @@ import pandas as pd
 from isonomy._bands import MANY, is_number, read_cut
 from isonomy._excel import ABSENT
 from isonomy._groups import is_unknown
-from isonomy._validate import listed
+from isonomy._validate import comma_hint, listed
 from isonomy.errors import InputError
 
 _SIGNS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
@@ -30,8 +30,11 @@ def read_label(table: pd.DataFrame, label: str, favorable: Any = None) -> "pd.Se
     values = table[column]
     if cut:
         if not is_number(values):
-            words = listed(values.dropna().unique()[:3])
-            raise InputError(f"Only a number can be cut into a label; {column!r} holds {words}.")
+            words = values.dropna().unique()
+            hint = f": {say}" if (say := comma_hint(words)) else ""
+            raise InputError(
+                f"Only a number can be cut into a label; {column!r} holds {listed(words[:3])}{hint}."
+            )
         numbers = values.to_numpy(dtype=float, na_value=np.nan)
         made = _SIGNS[cut.sign](numbers, cut.number).astype(int)
         kept = pd.Series(made, values.index, name=label)

@@ -10,7 +10,7 @@ from typing import Any
 from isonomy._bands import band_names, read_cut
 from isonomy._files import TableFile, open_table, sql_name
 from isonomy._groups import is_missing, plain_value
-from isonomy._validate import check_columns, listed, resolve_favorable
+from isonomy._validate import check_columns, comma_hint, listed, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics.tally import Cells, check_weight_sums, from_rows
 
@@ -139,8 +139,11 @@ def _check_numbers(file: TableFile, names: Sequence[str], use: str) -> None:
     """Raise unless the columns hold numbers, before SQL compares words with them."""
     for name in names:
         if file.columns[name] == "VARCHAR":
+            some = f"SELECT DISTINCT {sql_name(name)} FROM {file.rows} WHERE {sql_name(name)} <> ''"
+            words = [word for (word,) in file.execute(f"{some} LIMIT 100").fetchall()]
             raise InputError(
-                f"A column must hold numbers to be {use}; {name!r} holds text: name another column."
+                f"A column must hold numbers to be {use}; {name!r} holds text: "
+                f"{comma_hint(words) or 'name another column'}."
             )
 
 
