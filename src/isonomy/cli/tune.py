@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isonomy._names import format_value, parse_value, split_commas
-from isonomy._validate import listed
 from isonomy.cli import options
 from isonomy.cli.output import (
     check_writable,
@@ -149,6 +148,7 @@ def tune_command(
 
 def _example(method: str) -> str:
     """Return an option that varies what a method has: its strength, else its own parameters."""
+    from isonomy._validate import listed
     from isonomy.mitigators import MITIGATORS, BaseMitigator
 
     kind = MITIGATORS[method]
