@@ -98,7 +98,7 @@ def notes(
                 f"with the smallest, and the interval holds for all pairs of groups together."
             )
         out += _strays(attribute, part)
-        empty = [f.label for f in findings if f.attribute == attribute and VACUOUS in str(f.reason)]
+        empty = [f.name for f in findings if f.attribute == attribute and VACUOUS in str(f.reason)]
         if empty:
             out.append(
                 f"The threshold says nothing about {listed(dict.fromkeys(empty), most=12)} of "

@@ -142,6 +142,7 @@ def gap(
         )
     known = {"compare": how} if "compare" in metric.parameters else {}
     left_out: list[str] = []
+    unknown = {name for name, known in zip(counts.labels(), counts.known, strict=True) if not known}
     if metric.parts is None:
         return _resampled(metric, attribute, counts, drawn(), accept, confidence, known)
     if how == "max_min":
@@ -180,6 +181,7 @@ def gap(
         reason=reason or why,
         p_value=_shown(pvalue, verdict),
         rows_needed=needed,
+        left_out=tuple(name for name in left_out if name not in unknown),
     )
 
 

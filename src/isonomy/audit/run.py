@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from isonomy._bands import read_cut
 from isonomy._files import open_table, sql_name
 from isonomy._groups import as_column, attribute_columns, group_index, is_one_of
 from isonomy._tables import as_pandas, column_names, row_count, take
@@ -32,7 +33,7 @@ from isonomy.audit.unexamined import look_for_others
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
 from isonomy.metrics.gaps import default_comparison
-from isonomy.metrics.query import banded
+from isonomy.metrics.query import banded, outcome
 
 MOST_DRAWS = 50_000_000
 """Cells times resamples that are held at once: 400 MB."""
@@ -277,7 +278,7 @@ def audit_counts(
     )
     said = notes(counts, views, table, [*findings, *comparisons], confidence) + proxies
     said += [
-        f"The {row.label} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
+        f"The {row.name} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
         f"{row.within:.3f} within {row.strata} (Simpson's paradox)."
         for row in conditional
         if row.turns
@@ -389,7 +390,8 @@ def audit_file(
     source : path
         The file.
     label, prediction, sensitive_features, score, weight : str
-        Columns; ``sensitive_features`` may name several. Scores of more than two million rows are read as
+        Columns; ``sensitive_features`` may name several. A label or prediction may also be a number
+        cut in two, ``"income>50000"`` or ``"score>=0.5"``. Scores of more than two million rows are read as
         a histogram, and what that can do to the AUC is stated.
     table : str, optional
         Table of a DuckDB file.
@@ -420,7 +422,9 @@ def audit_file(
         favorable=favorable,
         privileged=privileged,
     )
-    used = {label, prediction, score, weight, *names, *alike}
+    label_cut, cut = read_cut(label, columns), read_cut(prediction, columns, what="prediction")
+    used = {score, weight, *names, *alike}
+    used |= {label_cut.column if label_cut else label, cut.column if cut else prediction}
     others = [sql_name(c) for c in columns if c not in used]
     every = math.ceil(min(counted.n.sum(), ROWS_READ) / LOOKED_AT)
     with open_table(source, table) as file:
@@ -438,9 +442,9 @@ def audit_file(
             source, counts, label=label, score=score, weight=weight, table=table, bands=bins
         )
         return audit_counts(counted, table=histogram, **options)
-    keys = {label: sql_name(label), **{a: banded(a, bins) for a in names}}
+    keys = {label: outcome(label, columns), **{a: banded(a, bins) for a in names}}
     with open_table(source, table) as file:
-        huge = [c for c in keys if file.columns[c] in HUGE and c not in (bins or {})]
+        huge = [c for c in keys if file.columns.get(c) in HUGE and c not in (bins or {})]
         keys |= {c: f"CAST({keys[c]} AS VARCHAR)" for c in huge}
         wanted = [sql_name(c) for c in (score, *([weight] if weight else []))]
         wanted += [f"{key} AS {sql_name(c)}" for c, key in keys.items()]

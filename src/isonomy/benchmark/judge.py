@@ -139,6 +139,8 @@ class Benchmark:
         sections = [
             {
                 **{name: getattr(s, name) for name in names},
+                "headline": headline(s),
+                "sentences": sentences(s),
                 "methods": [{**v.to_dict(), "word": self.word(v)} for v in s.verdicts],
                 "notes": s.notes,
             }

@@ -37,6 +37,7 @@ from isonomy.cli.output import (
     interval,
     make_table,
     number,
+    print_note,
     write_json,
     write_page,
 )
@@ -136,7 +137,8 @@ def audit_command(
         "favorable": favorable or None,
         "privileged": parse_pairs(privileged, "--privileged") or None,
     }
-    with working(f"counting {file}"), naming(y_true="label", y_pred="prediction"):
+    from_score = f"prediction '{score}>=0.5'" if score else "prediction"
+    with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
         if counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)
@@ -187,7 +189,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
     screen.print(_summary(found))
     first = [*found.too_fine().values()]
     for note in first:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
     screen.print()
     overall = make_table(
         "metric", "value", "interval", title="Overall", right=["value", "interval"]
@@ -209,6 +211,8 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             screen.print(
                 _gap_table(gaps, f"Gaps by {escape(attribute)}: {gaps[0].comparison}", screen.width)
             )
+            for sentence in found.left_out(attribute):
+                screen.print(f"[yellow]{escape(sentence)}[/yellow]")
         worth, hidden = found.telling_comparisons(attribute)
         if worth:
             screen.print()
@@ -227,7 +231,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         screen.print(_conditional_table(found))
     screen.print()
     for note in (note for note in found.notes if note not in first):
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
     if found.unexamined:
         screen.print(
             f"[yellow]Unexamined[/yellow] These columns look protected and were not asked about: "

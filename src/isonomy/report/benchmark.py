@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from isonomy.benchmark import headline, sentences
-from isonomy.benchmark.words import metric_words
+from isonomy.benchmark import sentences
+from isonomy.benchmark.words import metric_words, without_choice
 from isonomy.report.html import render
 from isonomy.report.statistics import statistics_fragment
 from isonomy.report.tradeoff import plane_svg
@@ -41,7 +41,7 @@ def benchmark_page(result: "Benchmark", *, title: str | None = None) -> str:
         sections.append(
             {
                 "section": section,
-                "headline": headline(section),
+                "without_choice": without_choice(section),
                 "sentences": sentences(section),
                 "plane": plane_of(section, judged),
                 "numbered": numbered,
