@@ -95,6 +95,8 @@ def ratio_table(
             )
         )  # fmt: skip
     frame = pd.concat(out, ignore_index=True) if out else pd.DataFrame(columns=list(common))
+    for words in {"verdict", "reason"} & {*frame}:
+        frame[words] = frame[words].astype(object).where(frame[words].notna(), None)
     for flag in ("two_more_ratio", "two_more_significance"):
         if flag in frame:
             frame[flag] = (
