@@ -68,7 +68,8 @@ def thresholds(
     out = {}
     for metric in chosen:
         ratio = metric.goal == "one"
-        bounded = metric.kind == "group" and (ratio or np.isfinite(metric.bounds).all())
+        between = ratio and metric.parts is not None  # four fifths are of rates, and not of odds
+        bounded = metric.kind == "group" and (between or np.isfinite(metric.bounds).all())
         default = limits["ratio" if ratio else "difference"] if bounded else None
         limit = limits.get(metric.name, default)
         if limit is None:

@@ -48,7 +48,7 @@ Table = Literal[
     "cutoffs",
 ]  # fmt: skip
 NO_LABELS = (
-    "There are no labels, so rates of errors cannot be known: this audit says who was selected, and "
+    "There are no labels (--label names them), so rates of errors cannot be known: this audit says who was selected, and "
     "not whether they should have been."
 )
 

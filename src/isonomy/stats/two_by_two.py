@@ -188,8 +188,8 @@ def katz_interval(
 ) -> tuple[Floats, Floats]:
     """Return the interval of a ratio of two proportions from its logarithm, for arrays of them.
 
-    What SciPy's ``relative_risk`` has, cell by cell; it is undefined (NaN) where a group has no
-    hits, and too narrow where it has few: see :func:`koopman_interval`.
+    What SciPy's ``relative_risk`` has, cell by cell; an end is undefined (NaN) where a group has no
+    hits, and too near where it has few: see :func:`koopman_interval`.
 
     Examples
     --------
