@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from isonomy._bands import band_names
+from isonomy._bands import read_cut
 from isonomy._files import open_table
-from isonomy._groups import attribute_columns, bands, group_index
+from isonomy._groups import attribute_columns, group_index
 from isonomy._tables import plain
 from isonomy._validate import as_names, check_columns, check_length, check_score, listed
 from isonomy.audit import judge
@@ -111,11 +111,10 @@ class SelectionAudit(Audit):
 
 
 def audit_selections(
-    selected: ArrayLike | None = None,
+    selected: ArrayLike,
     *,
     sensitive_features: Any,
     score: ArrayLike | None = None,
-    cutoff: float | None = None,
     sample_weight: ArrayLike | None = None,
     favorable: Any = None,
     reference: Any = None,
@@ -132,14 +131,12 @@ def audit_selections(
 
     Parameters
     ----------
-    selected : array-like of shape (n,), optional
-        Who was selected; may be left out where a ``score`` and a ``cutoff`` say it.
+    selected : array-like of shape (n,)
+        Who was selected; of scores alone ``score >= 0.5``.
     sensitive_features : array-like, Series, frame or mapping of name to array
         One protected attribute or several.
     score : array-like of shape (n,), optional
         Higher is better: adds standardized mean differences, and ratios by cut-off.
-    cutoff : float, optional
-        Who has this score or a higher one is selected.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows. Exact tests, which count people, are then undefined.
     favorable : value or collection, optional
@@ -181,12 +178,6 @@ def audit_selections(
     columns = attribute_columns(sensitive_features)
     alike = {} if strata is None else stratum_columns(strata, columns)
     values = None if score is None else check_score(score)
-    if selected is None:
-        name, cut = _cut("score", values is not None, cutoff)
-        selected = bands(pd.Series(values), [cut], name)
-        favorable = band_names([cut])[1:]
-    elif cutoff is not None:
-        raise InputError("A cutoff must be given instead of selections, not beside them.")
     with _without_labels():
         counted = Counts.from_labels(
             selected,
@@ -217,15 +208,6 @@ def audit_selections(
     )
 
 
-def _cut(name: str, scored: bool, cutoff: float | None) -> tuple[str, float]:
-    if not scored or cutoff is None:
-        raise InputError(
-            "Selections must be given, or scores with the cutoff from which on people are selected; "
-            f"got {'scores without a cutoff' if scored else 'neither'}."
-        )
-    return name, float(cutoff)
-
-
 def _reference(reference: Any, attributes: Mapping[str, Any]) -> Any:
     """Return the reference by attribute; a bare one is that of the only attribute."""
     if reference is None or isinstance(reference, Mapping):
@@ -254,10 +236,9 @@ def _without_labels() -> Iterator[None]:
 def audit_selections_file(
     source: str | os.PathLike[str],
     *,
-    prediction: str | None = None,
+    prediction: str,
     sensitive_features: str | Sequence[str],
     score: str | None = None,
-    cutoff: float | None = None,
     weight: str | None = None,
     table: str | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
@@ -273,40 +254,33 @@ def audit_selections_file(
     source : path
         The file.
     prediction, sensitive_features, score, weight : str
-        Columns; ``sensitive_features`` may name several. Without ``prediction``, who has a score of
-        ``cutoff`` or more is selected.
+        Columns; ``sensitive_features`` may name several, ``prediction`` a score cut in two:
+        ``"score>=0.5"``.
     table : str, optional
         Table of a DuckDB file.
     bins : mapping of attribute to cut points, optional
         Cuts a number such as age into bands: ``{"age": [25, 60]}``.
     strata : str or sequence of str
         Columns to compare within.
-    cutoff, favorable, reference
+    favorable, reference
         As in :func:`audit_selections`.
     **options
         ``intersections``, ``metrics``, ``thresholds``, ``confidence``, ``resamples`` and
         ``random_state``, as in :func:`audit_selections`.
     """
     names, alike = as_names(sensitive_features), as_names(strata) if strata else []
-    cuts = dict(bins or {})
     with open_table(source, table) as file:
-        check_columns([c for c in (score,) if c], list(file.columns))
-    column = prediction
-    if column is None:
-        column, cut = _cut(str(score), score is not None, cutoff)
-        cuts[column] = [cut]
-        favorable = band_names([cut])[1:]
-    elif cutoff is not None:
-        raise InputError("A cutoff must be given instead of selections, not beside them.")
+        columns = list(file.columns)
+    check_columns([c for c in (score,) if c], columns)
     with _without_labels():
         counted = Counts.from_query(
             source,
             label=None,
-            prediction=column,
+            prediction=prediction,
             sensitive_features=[*names, *alike],
             weight=weight,
             table=table,
-            bins=cuts,
+            bins=bins,
             favorable=favorable,
             privileged=_reference(reference, dict.fromkeys(names)),
         )
@@ -314,7 +288,8 @@ def audit_selections_file(
     if score is not None:
         with open_table(source, table) as file:
             sums = sums_of_file(file, without_strata(counted, alike), score, weight, bins)
-    used = {column, score, weight, *names, *alike}
+    cut = read_cut(prediction, columns, what="prediction")
+    used = {cut.column if cut else prediction, score, weight, *names, *alike}
     rows = others_of(source, table, names, used, bins, counted.n.sum())
     return audit_selection_counts(
         counted, sums=sums, others=look_for_others(rows, names), strata=alike, **options

@@ -65,9 +65,6 @@ def audit_command(
     prediction: Prediction = None,
     sensitive: Sensitive = [],
     score: Score = None,
-    cutoff: float | None = typer.Option(
-        None, "--cutoff", help="Without labels: who has this --score or more is selected."
-    ),
     privileged: Privileged = [],
     strata: Strata = [],
     favorable: Favorable = [],
@@ -99,9 +96,8 @@ def audit_command(
     those of all differences and ratios. --fail-on takes metrics, or any; the confidence then holds
     for all verdicts on them together.
 
-    Without labels (--prediction names the selections, or --score and --cutoff tell them, and neither
-    --label nor a column y_true is there) every group's selection rate is compared with the best and
-    with --reference.
+    Without labels (--prediction names the selections, and neither --label nor a column y_true is
+    there) every group's selection rate is compared with the best and with --reference.
 
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
@@ -153,14 +149,14 @@ def audit_command(
         "bins": cuts,
         "strata": strata,
     }
-    unlabelled = not counts and _without_labels(file, table, label, prediction, cutoff)
+    unlabelled = not counts and _without_labels(file, table, label, prediction)
     result: Audit
     from_score = f"prediction '{score}>=0.5'" if score else "prediction"
     with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
         if unlabelled:
             judging |= {"favorable": groups["favorable"], "reference": groups["privileged"]}
             result = audit_selections_file(
-                file, prediction=prediction, cutoff=cutoff, **reading, **judging
+                file, prediction=prediction or "y_pred", **reading, **judging
             )
         elif counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
@@ -198,19 +194,15 @@ def audit_command(
 
 
 def _without_labels(
-    file: str, table: str | None, label: str | None, prediction: str | None, cutoff: float | None
+    file: str, table: str | None, label: str | None, prediction: str | None
 ) -> bool:
-    """Return whether a file is one of selections or scores only: nobody named a label, nor is one."""
-    if cutoff is not None and label is not None:
-        raise InputError(
-            "--cutoff makes selections of scores where no label is known; leave --label out."
-        )
-    if label is not None or (prediction is None and cutoff is None):
+    """Return whether a file is one of selections only: nobody named a label, nor is there one."""
+    if label is not None or prediction is None:
         return False
     from isonomy._files import open_table
 
     with open_table(file, table) as opened:
-        return cutoff is not None or "y_true" not in opened.columns
+        return "y_true" not in opened.columns
 
 
 # ---------------------------------------------------------------------- the screen

@@ -65,19 +65,17 @@ def test_a_file_is_audited_as_its_rows_are(
     assert isinstance(rows, isonomy.Audit)
 
 
-def test_scores_with_a_cutoff_are_selections(people: pd.DataFrame, tmp_path: Path) -> None:
+def test_scores_cut_in_two_are_selections(people: pd.DataFrame, tmp_path: Path) -> None:
     people.to_csv(tmp_path / "p.csv", index=False)
-    known = people.dropna()
-    selected = audit_selections(known["selected"], sensitive_features=known["race"])
-    scored = audit_selections(sensitive_features=known["race"], score=known["score"], cutoff=53)
-    pd.testing.assert_frame_equal(selected.ratios, scored.ratios)
-    assert len(scored.cutoffs) == 30
-    whole = audit_selections(sensitive_features=people["race"], score=people["score"], cutoff=53)
-    file = audit_selections_file(
-        tmp_path / "p.csv", sensitive_features="race", score="score", cutoff=53
+    rows = audit_selections(
+        people["score"] >= 53, sensitive_features=people["race"], favorable=True
     )
-    pd.testing.assert_frame_equal(whole.ratios, file.ratios)
-    assert whole.counts.favorable == ("53 and over",)
+    file = audit_selections_file(
+        tmp_path / "p.csv", prediction="score>=53", sensitive_features="race", score="score"
+    )
+    pd.testing.assert_frame_equal(rows.ratios, file.ratios)
+    assert len(file.cutoffs) == 30
+    assert "score" not in file.unexamined
 
 
 def test_bands_of_a_file(people: pd.DataFrame, tmp_path: Path) -> None:
@@ -133,9 +131,6 @@ def test_other_metrics_of_selections_and_none_of_labels() -> None:
     [
         ({"selected": [1, 1, 1]}, "Predictions must hold at least two classes"),
         ({"selected": [1, 0, None]}, "selected must be known for every row"),
-        ({}, "Selections must be given, or scores"),
-        ({"score": [0.1, 0.2, 0.3]}, "scores without a cutoff"),
-        ({"selected": [1, 0, 1], "cutoff": 0.5}, "instead of selections"),
         ({"selected": [1, 0, 1], "score": [0.1, 0.2]}, "score"),
         ({"selected": [1, 0, 1], "reference": "z"}, "value of g"),
         ({"selected": ["yes", "no", "no"]}, "favo"),
