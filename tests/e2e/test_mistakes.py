@@ -123,7 +123,7 @@ COMMANDS = [
     ("audit p.csv $A --table a", "--table is for DuckDB and Excel files"),
     # audit: what its columns mean
     ("audit p.csv --label y --prediction yhat", "protected attribute must be named", "--sensitive"),
-    ("audit p.csv --prediction yhat --sensitive sex", "no column 'y_true'", "with --label"),
+    ("audit p.csv --sensitive sex", "no column 'y_true'", "with --label"),
     ("audit p.csv --label y --sensitive sex", "no column 'y_pred'", "with --prediction"),
     (
         "audit p.csv --label y --sensitive sex --favorable good --score score",

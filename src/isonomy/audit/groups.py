@@ -26,10 +26,12 @@ GROUP_RATES = (
 )
 
 
-def group_rates(attribute: str, counts: Counts, confidence: float) -> list[GroupRate]:
+def group_rates(
+    attribute: str, counts: Counts, confidence: float, names: Sequence[str] = GROUP_RATES
+) -> list[GroupRate]:
     """Return the rates of every group with Wilson intervals."""
     out = []
-    for name in GROUP_RATES:
+    for name in names:
         rate = RATES[name]
         value, rows, effective = rate(counts), rate.rows(counts), rate.effective_rows(counts)
         low, high = wilson_interval(value, effective, confidence=confidence)

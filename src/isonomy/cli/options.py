@@ -69,9 +69,10 @@ Outcome = Annotated[
     typer.Option("--label", help="Column to predict, or a number cut in two: 'income>50000'."),
 ]
 Prediction = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--prediction", help="Column of the predictions, or a score cut in two: 'p>=0.5'."
+        "--prediction",
+        help="Column of the predictions (or selections), or a score cut in two: 'p>=0.5'.",
     ),
 ]
 Score = Annotated[
@@ -91,7 +92,11 @@ Sensitive = Annotated[
 ]
 Privileged = Annotated[
     list[str],
-    typer.Option("--privileged", help="ATTRIBUTE=VALUE[,VALUE...]: the group to compare with."),
+    typer.Option(
+        "--privileged",
+        "--reference",
+        help="ATTRIBUTE=VALUE[,VALUE...]: the group to compare with.",
+    ),
 ]
 Favorable = Annotated[
     list[str],

@@ -197,7 +197,7 @@ class Counts(CellTensor):
         cls,
         source: str | os.PathLike[str],
         *,
-        label: str,
+        label: str | None,
         prediction: str,
         sensitive_features: str | Sequence[str],
         weight: str | None = None,
@@ -215,7 +215,8 @@ class Counts(CellTensor):
             A ``.parquet``, ``.csv`` / ``.tsv`` (also gzipped) or ``.duckdb`` / ``.db`` file, or a
             glob of the first two.
         label, prediction : str
-            Columns, or numbers cut in two: ``"income>50000"``, ``"score>=0.5"``.
+            Columns, or numbers cut in two: ``"income>50000"``, ``"score>=0.5"``. Where no label is
+            known it is None, and the predictions stand for it on the diagonal.
         table : str, optional
             The table of a DuckDB file; may be left out when it has only one.
         bins : mapping of attribute to cut points, optional

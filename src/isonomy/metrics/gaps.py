@@ -166,6 +166,7 @@ def _add(
         formula=formula,
         kind="group",
         parameters={"compare": None},
+        labels=list(rates) != ["selection_rate"],
         why_undefined=partial(_why, rates=rates, ratio=ratio),
         denominators=partial(_fewest_rows, rates=rates),
         parts=GapParts(tuple(rates), ratio, combine),

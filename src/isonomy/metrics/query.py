@@ -71,7 +71,7 @@ def group_query(
 
 def from_query(
     source: str | os.PathLike[str],
-    label: str,
+    label: str | None,
     prediction: str,
     sensitive_features: Sequence[str],
     weight: str | None,
@@ -82,9 +82,12 @@ def from_query(
 ) -> Cells:
     """Count a file with DuckDB; only the cells come back.
 
-    A prediction that is cut from a number says ``favorable`` above (or below) the cut.
+    A prediction that is cut from a number says ``favorable`` above (or below) the cut. Without a
+    label the predictions stand for it, too.
     """
     attributes = sensitive_features
+    parts = 1 if label is None else 2
+    label = prediction if label is None else label
     with open_table(source, table) as file:
         known = list(file.columns)
         check_columns(attributes, known)
@@ -92,7 +95,7 @@ def from_query(
         sources = [
             c.column if c else name for c, name in zip(cuts, (label, prediction), strict=True)
         ]
-        check_columns([*attributes, *sources, *([weight] if weight else [])], known)
+        check_columns([*attributes, *sources[-parts:], *([weight] if weight else [])], known)
         _check_numbers(file, [c.column for c in cuts if c], "cut in two")
         _check_bins(file, attributes, bins)
         sql = group_query(file.rows, label, prediction, attributes, weight, bins, known)
