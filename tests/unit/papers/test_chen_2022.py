@@ -343,7 +343,12 @@ def test_corrected_mep_race_has_no_regions_and_findings_say_what_survives(
 ) -> None:
     told = findings(small).data
     assert {"corrected", "survives"} <= set(told.columns)
-    assert told.loc["Finding 1", "survives"] in ("yes", "no", "in part", "open: these runs cannot tell")
+    assert told.loc["Finding 1", "survives"] in (
+        "yes",
+        "no",
+        "in part",
+        "open: these runs cannot tell",
+    )
     assert told.loc["Finding 6", "survives"] == "yes"
     assert "survives" not in findings().data.columns
     as_meps = small.assign(

@@ -9,8 +9,8 @@ import pytest
 from isonomy.errors import InputError, UnknownName
 from isonomy.papers import PAPERS, table_name
 from isonomy.papers.fairea_2021 import tables as fairea_2021
-from isonomy.papers.fairea_2021.findings import findings
 from isonomy.papers.fairea_2021.figures import turning_points
+from isonomy.papers.fairea_2021.findings import findings
 from isonomy.store import Record, combine, records_frame
 
 SPD, AOD = fairea_2021.GAPS.values()

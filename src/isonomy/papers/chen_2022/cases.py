@@ -226,12 +226,14 @@ class Cube:
         return out
 
 
-def cube_of(frame: pd.DataFrame, reading: Reading = "as_published") -> Cube:
-    """Arrange a result frame as a cube.
+def cube_of(frame: pd.DataFrame | Cube, reading: Reading = "as_published") -> Cube:
+    """Arrange a result frame as a cube; a cube is returned as it is.
 
     PR, AD, MFC and Fairway bring their own model: where they were run beside ``lr`` only, those
     runs stand for every model, as in the study. Corrected, they stand beside ``lr`` alone.
     """
+    if isinstance(frame, Cube):
+        return frame
     metrics = [*NAMES.values()]
     runs = runs_of(frame, metrics)
     pairs = pd.MultiIndex.from_arrays([runs["dataset"].astype(str), runs["attributes"].astype(str)])

@@ -69,7 +69,7 @@ def blank(table: pd.DataFrame, keep: NDArray[np.bool_]) -> pd.DataFrame:
 
 
 def _effects(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Cube,
     *,
     name: str,
     metrics: slice,

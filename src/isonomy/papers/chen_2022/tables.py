@@ -24,6 +24,7 @@ from isonomy.papers.chen_2022.cases import (
     NAMES,
     PAIRS,
     TASKS,
+    Cube,
     cube_of,
 )
 from isonomy.papers.chen_2022.statistics import (
@@ -72,7 +73,7 @@ def fig7(frame: pd.DataFrame, *, task: str = "Adult-Sex", model: str = "lr") -> 
 
 
 def fig8(
-    frame: pd.DataFrame, *, rule: Rule = "code", reading: Reading = "as_published"
+    frame: pd.DataFrame | Cube, *, rule: Rule = "code", reading: Reading = "as_published"
 ) -> PaperTable:
     """Make Figure 8: shares of the regions by method (a), model (b), task (c) and trade-off (d).
 
@@ -125,7 +126,7 @@ def fig8(
 
 
 def table6(
-    frame: pd.DataFrame, *, rule: Rule = "code", reading: Reading = "as_published"
+    frame: pd.DataFrame | Cube, *, rule: Rule = "code", reading: Reading = "as_published"
 ) -> PaperTable:
     """Make Table 6: in how many scenarios each method has the best trade-off, by task.
 

@@ -23,7 +23,6 @@ from isonomy.papers.judge import TASK
 from isonomy.papers.printed import read_printed
 from isonomy.papers.table import ABSENT, PaperTable, Reading, percent
 
-
 _ABOUT_HALF = 0.4
 _TURN = "a turning point"
 _UNTESTED = "these runs cannot tell"
