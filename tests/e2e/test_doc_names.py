@@ -14,6 +14,7 @@ from isonomy.cli import app
 ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "docs" / "what-we-found.md",
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 ]
@@ -40,6 +41,15 @@ def test_what_a_snippet_imports_is_there(page: str, module: str, name: str) -> N
     found = importlib.import_module(module)
     if not hasattr(found, name):
         importlib.import_module(f"{module}.{name}")
+
+
+def test_what_a_page_says_to_test_is_there() -> None:
+    quoted = re.compile(r"`pytest (\S+\.py)(?: -k (\w+))?(?: -m slow)?`")
+    asked = [pair for page in PAGES for pair in quoted.findall(page.read_text(encoding="utf-8"))]
+    assert len(asked) > 15
+    for file, name in asked:
+        tests = re.findall(r"def (test_\w+)", (ROOT / file).read_text(encoding="utf-8"))
+        assert any(name in test for test in tests), f"{file} -k {name}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

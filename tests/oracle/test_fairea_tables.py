@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from isonomy.papers.fairea_2021 import tables as fairea_2021
+from isonomy.papers.fairea_2021.findings import findings
 from isonomy.papers.fairea_2021.reader import read_fairea
 
 PREFIX = {
@@ -187,7 +188,7 @@ def test_figures_4_and_6_hold_the_authors_points(frame: pd.DataFrame) -> None:
 
 
 def test_findings_recompute_the_four_answers(frame: pd.DataFrame) -> None:
-    told = fairea_2021.findings(frame).data["recomputed"]
+    told = findings(frame).data["recomputed"]
     assert told["RQ1"].startswith("52% of 9,700 cases (dt, lr): 38% lose-lose, 14% poor")
     assert "0.024 against 0.014" in told["RQ2"]
     assert "CO_fpr 2" in told["RQ2"]

@@ -4,11 +4,14 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from isonomy._tables import plain
+
+Reading = Literal["as_published", "corrected"]
+"""How a table that has both is made: as the authors made it, or without their slips."""
 
 ABSENT = {"recomputed": "the authors' files were not given", "ours": "not yet run"}
 """What a column of findings says where there are no runs behind it."""

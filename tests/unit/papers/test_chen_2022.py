@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from isonomy.errors import InputError
 from isonomy.papers.chen_2022 import tables as chen_2022
 from isonomy.papers.chen_2022.cases import PAIRS, PERFORMANCE, cube_of
+from isonomy.papers.chen_2022.findings import findings
 from isonomy.papers.chen_2022.forest import LegacyRandomForest
 from isonomy.store import Record, records_frame
 
@@ -259,9 +260,9 @@ def test_fig7_says_which_metric_has_no_baseline() -> None:
 
 
 def test_findings_are_six_sentences_with_each_sides_numbers(small: pd.DataFrame) -> None:
-    told = chen_2022.findings(small).data
+    told = findings(small).data
     assert len(told) == 6
-    given = set(chen_2022.findings(ours=small).data["recomputed"])
+    given = set(findings(ours=small).data["recomputed"])
     assert given == {"the authors' files were not given"}
     notes = " ".join(chen_2022.table3(small).notes)
     assert "of the study's 50 runs: ranks, regions and correlations from few runs" in notes
@@ -299,3 +300,60 @@ def test_the_old_forest_counts_rows_and_then_weighs_them() -> None:
     root = model.estimators_[0].tree_
     assert root.weighted_n_node_samples[0] == pytest.approx((drawn * weight).sum())
     assert set(model.predict(X)) == {"good", "bad"}
+
+
+def test_corrected_a_constant_prediction_is_poor_and_worse_in_both_is_lose_lose() -> None:
+    constant = [0.4, 1.0, 0.5, 0.4, 0.0, 0.0, 0.4, 0.2, 0.5, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0]
+    frame = records_frame(
+        [
+            *line("lr"),
+            *runs_at("", *[(0.9, 0.2)] * 2),
+            record("Adult-Sex", "lr", METHODS["LFR"], 0, constant),
+            *runs_at("RW", (0.4, 0.3)),
+        ]
+    )
+    plain, corrected = (
+        chen_2022.fig8(frame, reading=reading).data.loc["a"]
+        for reading in ("as_published", "corrected")
+    )
+    assert plain.loc["LFR", "win-win"] > 0
+    assert corrected.loc["LFR", "poor"] == 1.0
+    assert (plain.loc["RW", "inverted"], corrected.loc["RW", "lose-lose"]) == (1.0, 1.0)
+
+
+def test_corrected_a_model_of_its_own_is_counted_once_and_tests_are_adjusted() -> None:
+    records = [*runs_at("", *[(0.9, 0.2)] * 8), *runs_at("", *[(0.9, 0.2)] * 8, model="rf")]
+    records += [*runs_at("AD", *[(0.8, 0.1)] * 8), *runs_at("RW", *[(0.9, 0.2)] * 8)]
+    frame = records_frame(records)
+    lr, rf = (chen_2022.MODELS.index(m) for m in ("lr", "rf"))
+    ad = [*METHODS].index("AD")
+    assert cube_of(frame).present[0, [lr, rf], ad].all()
+    corrected = cube_of(frame, "corrected")
+    assert corrected.present[0, [lr, rf], ad].tolist() == [True, False]
+    assert not corrected.expected[0, rf, ad]
+    table = chen_2022.TABLES["fig3"].make(frame, reading="corrected")
+    assert table.compare().empty
+    assert any("Benjamini" in note for note in table.notes)
+    # AD lowers everything, and RW nothing: one of two applications
+    assert table.data.loc["Acc", "no or increase"] == 0.5
+
+
+def test_corrected_mep_race_has_no_regions_and_findings_say_what_survives(
+    small: pd.DataFrame,
+) -> None:
+    told = findings(small).data
+    assert {"corrected", "survives"} <= set(told.columns)
+    assert told.loc["Finding 1", "survives"] in (
+        "yes",
+        "no",
+        "in part",
+        "open: these runs cannot tell",
+    )
+    assert told.loc["Finding 6", "survives"] == "yes"
+    assert "survives" not in findings().data.columns
+    as_meps = small.assign(
+        dataset=small["dataset"].cat.rename_categories({"adult": "meps"}),
+        attributes=small["attributes"].cat.rename_categories({"sex": "race"}),
+    )
+    assert chen_2022.fig8(as_meps).cases > 0
+    assert chen_2022.fig8(as_meps, reading="corrected").cases == 0

@@ -10,6 +10,7 @@ from isonomy.errors import InputError, UnknownName
 from isonomy.papers import PAPERS, table_name
 from isonomy.papers.fairea_2021 import tables as fairea_2021
 from isonomy.papers.fairea_2021.figures import turning_points
+from isonomy.papers.fairea_2021.findings import findings
 from isonomy.store import Record, combine, records_frame
 
 SPD, AOD = fairea_2021.GAPS.values()
@@ -187,11 +188,11 @@ def test_fig6_counts_how_strict_the_majority_is(drop: float, on_or_below: int) -
 
 def test_findings_show_what_is_not_yet_run() -> None:
     frame = records_frame([*line(), *runs("reweighing", *FIVE)])
-    told = fairea_2021.findings(frame).data
+    told = findings(frame).data
     assert told.index.tolist() == ["RQ1", "RQ2", "RQ3", "RQ4"]
     assert told["ours"].unique().tolist() == ["not yet run"]
     assert told.loc["RQ1", "recomputed"].startswith("40% of 10 cases (lr)")
-    swapped = fairea_2021.findings(ours=frame).data
+    swapped = findings(ours=frame).data
     assert swapped["recomputed"].unique().tolist() == ["the authors' files were not given"]
     # these runs are of Adult alone: of German they say nothing, not that no method is good
     assert "german is not held" in swapped.loc["RQ2", "ours"]
@@ -233,3 +234,27 @@ def test_summary_is_plain_data() -> None:
     first = fairea_2021.table4(frame).to_dict()["rows"][0]
     assert first["row"] == "RW"
     assert np.isclose(first["SPD good"], 0.2)
+
+
+def test_corrected_a_constant_prediction_is_poor_and_coarse_data_are_left_out() -> None:
+    constant = values(0.4, 0.0)
+    frame = records_frame(
+        [
+            *line(),
+            *runs("learning_fair_representations", constant),
+            *runs("reweighing", *FIVE),
+            *runs("equalized_odds", *FIVE),
+        ]
+    )
+    plain = fairea_2021.table4(frame)
+    table = fairea_2021.table4(frame, reading="corrected")
+    assert plain.data.loc["LFR", ("SPD", "win-win")] == 1.0
+    assert table.data.loc["LFR", ("SPD", "poor")] == 1.0
+    assert "RW" in plain.data.index
+    assert table.data.index.tolist() == ["LFR", "EO", "Mean"]
+    assert table.printed is None
+    assert fairea_2021.table5(frame, reading="corrected").cases == table.cases == 12
+    told = findings(frame).data
+    assert told.loc["RQ1", "corrected"].startswith("50% of 12 cases")
+    cannot = "open: these runs cannot tell"
+    assert told["survives"].tolist() == ["yes", cannot, cannot, cannot]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from isonomy._arrays import Floats
 from isonomy.errors import InputError
 from isonomy.papers.judge import Curves, curves_of, known_mean, runs_of
-from isonomy.stats import cohens_d, mann_whitney, smallest_pvalue
+from isonomy.papers.table import Reading
+from isonomy.stats import benjamini_hochberg, cohens_d, mann_whitney, smallest_pvalue
 from isonomy.tradeoff.regions import REGIONS, UNDEFINED, Rule, classify, place
 
 Mask = NDArray[np.bool_]
@@ -98,16 +99,26 @@ _OWN_MODEL = ("PR", "AD", "MFC-FDR", "MFC-SR", "Fairway")
 RUNS = 50
 """How often the study ran everything."""
 
+CORRECTED = (
+    "Corrected: methods that bring their own model are counted beside lr only; p-values are adjusted "
+    "for the number of tests (Benjamini and Hochberg); regions are by the paper's rule, and a run "
+    "that predicts one label for all is poor; Mep-Race has none, because its baseline is weighted "
+    "and its runs are not."
+)
+"""What the corrected reading of a table changes."""
+
 
 @dataclass(frozen=True)
 class Cube:
     """All runs: ``values[metric, task, model, method, repeat]``, NaN where there is none.
 
-    Method 0 is the original model; the others follow :data:`METHODS`.
+    Method 0 is the original model; the others follow :data:`METHODS`. What ``corrected`` changes is
+    said in :data:`CORRECTED`.
     """
 
     values: Floats
     curves: Curves
+    corrected: bool = False
 
     @cached_property
     def present(self) -> Mask:
@@ -120,6 +131,9 @@ class Cube:
         """Which (task, model, method) the whole study has."""
         out = np.ones((len(TASKS), len(MODELS), len(METHODS)), dtype=bool)
         out[-2:, :, 0] = False  # there is no coarse set of Bank and MEPS for OP
+        if self.corrected:
+            own = np.isin([*METHODS], _OWN_MODEL)
+            out[:, [model != "lr" for model in MODELS]] &= ~own
         return out
 
     @cached_property
@@ -148,6 +162,10 @@ class Cube:
         mitigated = self.values[:, task, model, method + 1]
         # runs that failed leave holes: those cells are tested on what there is
         p = mann_whitney(base, mitigated, nan="omit").pvalue
+        if self.corrected:
+            # Figures 3 and 4 are of one set of tests, 5 and 6 of another
+            families = np.split(p, [len(PERFORMANCE)])
+            p = np.concatenate([benjamini_hochberg(family) for family in families])
         d = np.abs(cohens_d(base, mitigated, nan="omit"))
         change = self.means[:, task, model, method + 1] - self.means[:, task, model, 0]
         lower = (p < ALPHA) & (change < 0)
@@ -166,18 +184,29 @@ class Cube:
         place = {key: i for i, key in enumerate(self.curves.tasks)}
         keys = [[(*task, model) for model in MODELS] for task in TASKS.values()]
         curve = np.array([[place.get(key, -1) for key in row] for row in keys])
+        if self.corrected:
+            curve[[*TASKS].index("Mep-Race")] = -1
         task, model, method = np.nonzero(self.present & (curve >= 0)[..., None])
         labels = [*NAMES]
         y, x = (values[labels.index(m), task, model, method + 1] for m in (score, gap))
         line_y, line_x = (self.curves.values[NAMES[m]][curve[task, model]] for m in (score, gap))
         return (task, model, method), (y, x, line_y, line_x)
 
+    def constant(self, values: Floats) -> Mask:
+        """Return which runs (or means of runs) of the methods predict one label for all."""
+        labels = [*NAMES]
+        found, other = (values[labels.index(name)][:, :, 1:] for name in ("F-R", "UnF-R"))
+        return np.asarray((np.minimum(found, other) == 0) & (np.maximum(found, other) == 1))
+
     def regions(self, gap: str, score: str, *, rule: Rule) -> NDArray[np.int8]:
         """Return the region of every run, ``[task, model, method, repeat]``; -1 without one."""
         out = np.full((*self.present.shape, self.values.shape[-1]), UNDEFINED, dtype=np.int8)
         cells, (y, x, line_y, line_x) = self._placed(self.values, gap, score)
         if cells[0].size:
+            rule = "paper" if self.corrected else rule
             out[cells] = classify(y, x, line_y[:, None, :], line_x[:, None, :], rule=rule)
+        if self.corrected:
+            out[self.constant(self.values) & (out != UNDEFINED)] = REGIONS.index("poor")
         return out
 
     def scores(self, gap: str, score: str, *, rule: Rule) -> Floats:
@@ -188,19 +217,23 @@ class Cube:
         out = np.full(self.present.shape, np.nan)
         cells, points = self._placed(self.means, gap, score)
         if cells[0].size:
-            code, size = place(*points, rule=rule)
+            code, size = place(*points, rule="paper" if self.corrected else rule)
+            if self.corrected:
+                code[self.constant(self.means)[cells] & (code != UNDEFINED)] = REGIONS.index("poor")
             worth = {"win-win": 100.0, "poor": -25.0, "inverted": -50.0, "lose-lose": -100.0}
             fixed = np.array([worth.get(region, np.nan) for region in REGIONS] + [np.nan])[code]
             out[cells] = np.where(code == REGIONS.index("good"), size, fixed)
         return out
 
 
-def cube_of(frame: pd.DataFrame) -> Cube:
-    """Arrange a result frame as a cube.
+def cube_of(frame: pd.DataFrame | Cube, reading: Reading = "as_published") -> Cube:
+    """Arrange a result frame as a cube; a cube is returned as it is.
 
     PR, AD, MFC and Fairway bring their own model: where they were run beside ``lr`` only, those
-    runs stand for every model, as in the study.
+    runs stand for every model, as in the study. Corrected, they stand beside ``lr`` alone.
     """
+    if isinstance(frame, Cube):
+        return frame
     metrics = [*NAMES.values()]
     runs = runs_of(frame, metrics)
     pairs = pd.MultiIndex.from_arrays([runs["dataset"].astype(str), runs["attributes"].astype(str)])
@@ -225,5 +258,7 @@ def cube_of(frame: pd.DataFrame) -> Cube:
         lone = np.isnan(values[..., own, :]).all(axis=(0, -1))  # [task, model]
         copied = np.broadcast_to(values[:, :, lr, None, own], values[..., own, :].shape)
         values[..., own, :] = np.where(lone[None, ..., None], copied, values[..., own, :])
+        if reading == "corrected":
+            values[:, :, [model != "lr" for model in MODELS], own] = np.nan
     pair_metrics = sorted({NAMES[m] for pair in PAIRS for m in pair} | {NAMES["ERD"]})
-    return Cube(values, curves_of(frame, pair_metrics))
+    return Cube(values, curves_of(frame, pair_metrics), reading == "corrected")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from isonomy._arrays import divide
 from isonomy.papers.chen_2022.cases import (
     ALPHA,
+    CORRECTED,
     EFFECTS,
     METHODS,
     NAMES,
@@ -23,7 +24,7 @@ from isonomy.papers.chen_2022.cases import (
 )
 from isonomy.papers.judge import known_mean
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import PaperTable, decimals
+from isonomy.papers.table import PaperTable, Reading, decimals
 from isonomy.stats import rank, runs_needed, spearman
 
 printed = partial(read_printed, __file__)
@@ -41,7 +42,9 @@ def _whole_number(value: Any) -> str:
 
 
 def finished(cube: Cube, table: PaperTable) -> PaperTable:
-    """Add what is missing, and how many cells equal the authors' output."""
+    """Add what is missing, what was corrected, and how many cells equal the authors' output."""
+    if cube.corrected:
+        table = replace(table, printed=None, notes=(*table.notes, CORRECTED))
     notes = table.agreement("the authors' output")
     whole = np.all(cube.whole, axis=(1, 2))
     if missing := [task for task, complete in zip(TASKS, whole, strict=True) if not complete]:
@@ -66,9 +69,14 @@ def blank(table: pd.DataFrame, keep: NDArray[np.bool_]) -> pd.DataFrame:
 
 
 def _effects(
-    frame: pd.DataFrame, *, name: str, metrics: slice, by: Literal["metric", "method"]
+    frame: pd.DataFrame | Cube,
+    *,
+    name: str,
+    metrics: slice,
+    by: Literal["metric", "method"],
+    reading: Reading = "as_published",
 ) -> PaperTable:
-    cube = cube_of(frame)
+    cube = cube_of(frame, reading)
     effects = cube.effects[metrics]
     if by == "metric":
         labels = [*NAMES][metrics]

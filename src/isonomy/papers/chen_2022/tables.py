@@ -18,13 +18,13 @@ import pandas as pd
 from isonomy._arrays import divide
 from isonomy.papers.archive import BASELINE
 from isonomy.papers.chen_2022.cases import (
-    ALPHA,
     BIAS,
     METHODS,
     MODELS,
     NAMES,
     PAIRS,
     TASKS,
+    Cube,
     cube_of,
 )
 from isonomy.papers.chen_2022.statistics import (
@@ -42,8 +42,7 @@ from isonomy.papers.chen_2022.statistics import (
     table5,
 )
 from isonomy.papers.judge import curves_of
-from isonomy.papers.table import ABSENT, PaperTable, Recipe
-from isonomy.stats import runs_needed
+from isonomy.papers.table import PaperTable, Reading, Recipe
 from isonomy.tradeoff.regions import REGIONS, Rule
 
 _COLUMNS = ("lose-lose", "inverted", "poor", "good", "win-win")
@@ -73,7 +72,9 @@ def fig7(frame: pd.DataFrame, *, task: str = "Adult-Sex", model: str = "lr") -> 
     return PaperTable("fig7", title, data, len(data), "points of a baseline", tuple(notes))
 
 
-def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
+def fig8(
+    frame: pd.DataFrame | Cube, *, rule: Rule = "code", reading: Reading = "as_published"
+) -> PaperTable:
     """Make Figure 8: shares of the regions by method (a), model (b), task (c) and trade-off (d).
 
     Parameters
@@ -82,8 +83,10 @@ def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
         A result frame.
     rule : {"paper", "code"}
         The authors' figure follows "code": worse than the baseline's end in both is inverted.
+    reading : {"as_published", "corrected"}
+        What is corrected, the rule included, is said below the table.
     """
-    cube = cube_of(frame)
+    cube = cube_of(frame, reading)
     # counts[pair, task, model, method, region]
     counts = np.stack(
         [
@@ -114,7 +117,7 @@ def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
             data.dropna(how="all"),
             int(counts.sum()),
             "mitigation cases (runs x trade-offs)",
-            (f"Regions by rule {rule!r}.",),
+            () if cube.corrected else (f"Regions by rule {rule!r}.",),
             blank(printed("fig8", index=2).reindex(data.index), np.concatenate(keep)),
             six_decimals,
             shares=True,
@@ -122,13 +125,15 @@ def fig8(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
     )
 
 
-def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
+def table6(
+    frame: pd.DataFrame | Cube, *, rule: Rule = "code", reading: Reading = "as_published"
+) -> PaperTable:
     """Make Table 6: in how many scenarios each method has the best trade-off, by task.
 
     A scenario is a (model, trade-off); every method that reaches the best score counts, so rows
     sum to more than 100 %.
     """
-    cube = cube_of(frame)
+    cube = cube_of(frame, reading)
     best, scenarios = np.zeros(cube.present.shape), np.zeros(cube.present.shape)
     for gap, score in PAIRS:
         worth = cube.scores(gap, score, rule=rule)
@@ -154,96 +159,10 @@ def table6(frame: pd.DataFrame, *, rule: Rule = "code") -> PaperTable:
             data[present],
             int(scenarios.sum()),
             "mean points (task, model, trade-off, method)",
-            (f"Regions by rule {rule!r}.",),
+            () if cube.corrected else (f"Regions by rule {rule!r}.",),
             theirs[present],
             _whole_percent,
         ),
-    )
-
-
-# ---------------------------------------------------------------------- findings
-
-_EFFECTS = ("fig3", "fig4", "fig5", "fig6")
-
-
-def _findings(tables: dict[str, pd.DataFrame]) -> dict[str, str]:
-    """Return the six sentences with the numbers of six tables; shares are numbers here."""
-    falls = {name: 1 - tables[name]["no or increase"].dropna() for name in _EFFECTS}
-    regions = tables["fig8a"].dropna()
-    reached = regions["good"] + regions["win-win"]
-    overall = tables["table6"].loc["Overall"].dropna()
-    methods = len(regions)
-    fifth = sixth = "no mutation baseline is held"
-    if methods:
-        fifth = (
-            f"{int((reached > 0.5).sum())} of {methods} methods reach win-win or good in more than "
-            f"half of the cases; on average {regions['lose-lose'].mean():.0%} lose-lose and "
-            f"{regions['poor'].mean():.0%} poor"
-        )
-    if len(overall):
-        sixth = (
-            f"the best method ({overall.idxmax()}) has the best trade-off in "
-            f"{int(overall.to_numpy(dtype=float).max())}% of the scenarios"
-        )
-    falling = {
-        "Finding 1": f"every performance metric falls significantly in {falls['fig3'].min():.0%} to "
-        f"{falls['fig3'].max():.0%} of applications",
-        "Finding 2": f"{int((falls['fig4'] < 0.5).sum())} of {len(falls['fig4'])} methods lower "
-        "performance in less than half of the scenarios",
-        "Finding 3": f"bias falls significantly in an average of {falls['fig5'].mean():.0%} of "
-        "applications",
-        "Finding 4": f"{int((falls['fig6'] > 0.5).sum())} of {len(falls['fig6'])} methods lower bias "
-        "in more than half of the scenarios",
-    }
-    if falls["fig3"].empty:
-        fewest = f"too few runs for a test at {ALPHA:.0%}, which needs {runs_needed(ALPHA)} or more"
-        falling = dict.fromkeys(falling, fewest)
-    return {**falling, "Finding 5": fifth, "Finding 6": sixth}
-
-
-def _recomputed(frame: pd.DataFrame) -> dict[str, str]:
-    names = (*_EFFECTS, "table6", "fig8")
-    made = {name: TABLES[name].make(frame).data for name in names}
-    regions = made["fig8"]
-    by_method = regions[regions.index.get_level_values(0) == "a"].droplevel(0)
-    return _findings(made | {"fig8a": by_method})
-
-
-def _final() -> dict[str, str]:
-    """Return the sentences with the numbers of the final version's outputs."""
-    shares = {name: printed(name).astype(float) for name in _EFFECTS}
-    regions = printed("fig8", index=2)
-    regions = regions[regions.index.get_level_values(0) == "a"].droplevel(0).astype(float)
-    best = printed("table6").loc[["Overall"]].map(lambda cell: float(cell.rstrip("%")))
-    return _findings(shares | {"fig8a": regions, "table6": best})
-
-
-def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = None) -> PaperTable:
-    """Make the paper's six findings: preprint, final version, recomputed, and from our runs.
-
-    Parameters
-    ----------
-    published, ours : DataFrame, optional
-        Result frames: the authors' files and our own runs.
-    """
-    preprint = printed("findings")["preprint"].to_dict()
-    columns = {"as published (preprint)": preprint, "as published (final outputs)": _final()}
-    sides = {"recomputed": published, "ours": ours}
-    columns |= {
-        side: dict.fromkeys(preprint, ABSENT[side]) if frame is None else _recomputed(frame)
-        for side, frame in sides.items()
-    }
-    cubes = [cube_of(frame) for frame in sides.values() if frame is not None]
-    partly = (
-        "The runs are a part of the study (8 tasks, 7 models, 50 repeats): so are the findings.",
-    )
-    return PaperTable(
-        "findings",
-        "The paper's six findings",
-        pd.DataFrame(columns),
-        int(cubes[-1].present.sum()) if cubes else 0,  # ours, where both sides are held
-        "applications (task, model, method)",
-        () if all(cube.whole.all() for cube in cubes) else partly,
     )
 
 
@@ -259,7 +178,7 @@ def parts_of(frame: pd.DataFrame) -> frozenset[str]:
 
 
 _BOTH = frozenset({"runs", "original runs"})
-_ALL = _BOTH | {"baselines"}
+ALL = _BOTH | {"baselines"}
 TABLES: dict[str, Recipe] = {
     "fig3": Recipe(fig3, "how often performance falls, by metric", _BOTH),
     "fig4": Recipe(fig4, "how often performance falls, by method", _BOTH),
@@ -268,12 +187,11 @@ TABLES: dict[str, Recipe] = {
     "fig7": Recipe(
         fig7, "the mutation baseline of lr on Adult-Sex", frozenset({"baselines"}), 0.01
     ),
-    "fig8": Recipe(fig8, "shares of the regions: method, model, task, trade-off", _ALL),
+    "fig8": Recipe(fig8, "shares of the regions: method, model, task, trade-off", ALL),
     "table2": Recipe(table2, "correlation of performance metrics", _BOTH, 0.1),
     "table3": Recipe(table3, "mean ranks by performance metric", _BOTH, 1.0),
     "table4": Recipe(table4, "correlation of bias metrics", _BOTH, 0.1),
     "table5": Recipe(table5, "mean ranks by bias metric", _BOTH, 1.0),
-    "table6": Recipe(table6, "who has the best trade-off, by task", _ALL, 5.0),
-    "findings": Recipe(findings, "the paper's six findings", _ALL),
+    "table6": Recipe(table6, "who has the best trade-off, by task", ALL, 5.0),
 }
 """What can be recomputed, by name."""

@@ -21,6 +21,7 @@ import pandas as pd
 from isonomy._names import base_name, parse_name
 from isonomy.papers.archive import BASELINE, PUBLISHED
 from isonomy.papers.fairea_2021.cases import (
+    CORRECTED,
     GAPS,
     IN,
     METHODS,
@@ -33,16 +34,17 @@ from isonomy.papers.fairea_2021.cases import (
     shares,
     usable,
 )
-from isonomy.papers.fairea_2021.figures import fig4, fig5, fig6, strictness
+from isonomy.papers.fairea_2021.figures import fig4, fig5, fig6
 from isonomy.papers.judge import TASK
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import ABSENT, PaperTable, Recipe, decimals, percent
+from isonomy.papers.table import PaperTable, Reading, Recipe, decimals, percent
 from isonomy.tradeoff.regions import REGIONS, Rule
 
 printed = partial(read_printed, __file__)
 
 # rows that the authors' own files do not give (fact sheet: recomputed independently)
 _NOT_REPRODUCED = {("table4", "AD"), ("table5", "DT")}
+_CASES = "mitigation cases (runs x gaps)"
 
 
 def _constant_note(cases: pd.DataFrame) -> list[str]:
@@ -96,13 +98,17 @@ def _region_table(
         f"Runs held: {', '.join(short)}; the paper's rows rest on all, so these are not compared."
     )
     theirs = printed(name, header=data.columns.nlevels)
+    if CORRECTED in notes:
+        return PaperTable(
+            name, title, data, len(cases) * len(GAPS), _CASES, tuple(notes), None, percent
+        )
     theirs.loc[[counts.get(str(row)) != whole[str(row)] for row in theirs.index]] = ""
     table = PaperTable(
         name,
         title,
         data,
         len(cases) * len(GAPS),
-        "mitigation cases (runs x gaps)",
+        _CASES,
         (*([said] if short else []), *notes),
         theirs,
         percent,
@@ -110,7 +116,9 @@ def _region_table(
     return _with_verdicts(table, frame)
 
 
-def table4(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
+def table4(
+    frame: pd.DataFrame, *, rule: Rule = "paper", reading: Reading = "as_published"
+) -> PaperTable:
     """Make Table 4: the share of each method's cases in each region.
 
     Parameters
@@ -119,6 +127,8 @@ def table4(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
         A result frame.
     rule : {"paper", "code"}
         Whose regions; the paper's tables follow "paper".
+    reading : {"as_published", "corrected"}
+        What is corrected is said below the table.
 
     Examples
     --------
@@ -135,7 +145,7 @@ def table4(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
     >>> table4(records_frame(line + runs)).text().loc["RW", "SPD"].tolist()
     ['0%', '50%', '0%', '50%', '0%']
     """
-    cases, notes = judged_cases(frame, rule)
+    cases, notes = judged_cases(frame, rule, reading)
     groups = {m: cases[cases["method"] == m] for m in METHODS}
     groups = {m: part for m, part in groups.items() if len(part)} | {"Mean": cases}
     rows = {
@@ -147,13 +157,16 @@ def table4(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
     whole = dict.fromkeys(METHODS, 14 * RUNS) | {"PR": 2 * RUNS, "AD": 5 * RUNS}
     whole["Mean"] = sum(whole.values())
     title = "Share of mitigation cases in each region, by method"
-    notes += _constant_note(cases)
+    if reading == "as_published":
+        notes += _constant_note(cases)
     return _region_table(frame, "table4", title, cases, groups, data, whole, notes)
 
 
-def table5(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
+def table5(
+    frame: pd.DataFrame, *, rule: Rule = "paper", reading: Reading = "as_published"
+) -> PaperTable:
     """Make Table 5: the share of cases in each region, by model and by task."""
-    cases, notes = judged_cases(frame, rule)
+    cases, notes = judged_cases(frame, rule, reading)
     groups = {
         label: cases[(cases["model"] == model) & ~cases["method"].isin(IN)]
         for label, model in MODELS.items()
@@ -234,85 +247,6 @@ def table7(frame: pd.DataFrame, *, rule: Rule = "paper") -> PaperTable:
     return _area_table(frame, "table7", title, judged, IN, places)
 
 
-# ---------------------------------------------------------------------- findings
-
-
-def _answers(frame: pd.DataFrame) -> dict[str, str]:
-    cases, _ = judged_cases(frame, "paper")
-    lose, poor, *_ = shares(cases[[*GAPS]].to_numpy().ravel())
-    models = sorted(set(cases["model"]) & set(MODELS.values()))
-    rq1 = (
-        f"{percent(lose + poor)} of {len(cases) * len(GAPS):,} cases ({', '.join(models)}): "
-        f"{percent(lose)} lose-lose, {percent(poor)} poor trade-off"
-    )
-    judged = assess(frame)
-    good = judged[judged["mitigator"].isin([*METHODS.values()]) & (judged["region"] == "good")]
-    spd = good[(good["gap"] == "SPD") & (good["model"] == "lr")]
-    spd = spd[(spd["dataset"] == "adult") & (spd["attributes"] == "sex")].set_index("mitigator")
-    rq2 = "LR Adult-Sex under SPD is not held"
-    pair = [METHODS["EO"], METHODS["CO_fnr"]]
-    if set(pair) <= set(spd.index):
-        eo, co = (spd["area"].astype(float)[name] for name in pair)
-        rq2 = (
-            f"EO is {100 * (eo / co - 1):.1f}% better than CO_fnr on LR Adult-Sex under SPD "
-            f"({eo:.3f} against {co:.3f}; the paper's 71.4% is the ratio of the rounded areas)"
-        )
-    return {
-        "RQ1": rq1,
-        "RQ2": f"{rq2}; {_best_methods(judged)}",
-        "RQ3": "; ".join(note.rstrip(".") for note in fig5(frame).notes) or "no sweep is held",
-        "RQ4": "{} of {} points of the other strategies lie on or below the majority's line".format(
-            *strictness(frame)
-        ),
-    }
-
-
-def _best_methods(judged: pd.DataFrame) -> str:
-    """Return which method has the largest area most often on Adult and on German (LR)."""
-    label_of = {name: label for label, name in METHODS.items() if label not in IN}
-    good = judged[judged["mitigator"].isin([*label_of]) & (judged["region"] == "good")]
-    words = []
-    for dataset in ("adult", "german"):
-        if not (judged["dataset"] == dataset).any():
-            words.append(f"{dataset} is not held")
-            continue
-        of_dataset = good[(good["dataset"] == dataset) & (good["area"] >= 0.0005)]
-        if of_dataset.empty:
-            words.append(f"no method is good on {dataset}")
-            continue
-        keys = [*TASK, "gap"]
-        best = of_dataset.loc[of_dataset.groupby(keys)["area"].idxmax(), "mitigator"].map(label_of)
-        counts = best.value_counts()
-        wins = ", ".join(f"{m} {n}" for m, n in counts.items())
-        words.append(f"best on {dataset}, of {len(best)} columns with a good one: {wins}")
-    return "; ".join(words)
-
-
-def findings(published: pd.DataFrame | None = None, ours: pd.DataFrame | None = None) -> PaperTable:
-    """Make the paper's four answers: as published, recomputed from its files, and from our runs.
-
-    Parameters
-    ----------
-    published, ours : DataFrame, optional
-        Result frames: the authors' files and our own runs.
-    """
-    sides = {"recomputed": published, "ours": ours}
-    data = printed("findings")
-    for side, frame in sides.items():
-        data[side] = ABSENT[side] if frame is None else pd.Series(_answers(frame))
-    cases = [len(judged_cases(f, "paper")[0]) * len(GAPS) for f in sides.values() if f is not None]
-    return PaperTable(
-        "findings",
-        "The paper's four answers",
-        data,
-        sum(cases),
-        "mitigation cases",
-        (
-            "Rows of the paper that do not reproduce from the authors' own files: AD under SPD in Table 4 (two cells), DT in Table 5.",
-        ),
-    )
-
-
 def parts_of(frame: pd.DataFrame) -> frozenset[str]:
     """Return the parts that a frame holds: runs, own-model runs, sweeps, baselines, strategies."""
     names = {str(name) for name in frame["mitigator"].unique()}
@@ -329,18 +263,17 @@ def parts_of(frame: pd.DataFrame) -> frozenset[str]:
     return frozenset(part for part, present in parts.items() if present)
 
 
-_JUDGED = frozenset({"runs", "baselines"})
+JUDGED = frozenset({"runs", "baselines"})
 _SWEPT = frozenset({"sweeps", "baselines"})
 TABLES: dict[str, Recipe] = {
-    "table4": Recipe(table4, "shares of the regions, by method", _JUDGED),
-    "table5": Recipe(table5, "shares of the regions, by model and by task", _JUDGED),
-    "table6": Recipe(table6, "areas of pre- and post-processing methods", _JUDGED, 0.02),
+    "table4": Recipe(table4, "shares of the regions, by method", JUDGED),
+    "table5": Recipe(table5, "shares of the regions, by model and by task", JUDGED),
+    "table6": Recipe(table6, "areas of pre- and post-processing methods", JUDGED, 0.02),
     "table7": Recipe(
         table7, "areas of in-processing", frozenset({"in-processing runs", "baselines"}), 0.02
     ),
     "fig4": Recipe(fig4, "accuracy and bias by parameter, PR and AD", _SWEPT, 0.01),
     "fig5": Recipe(fig5, "area by parameter and its turning point", _SWEPT, 0.02),
     "fig6": Recipe(fig6, "three mutation strategies", frozenset({"three strategies"}), 0.01),
-    "findings": Recipe(findings, "the paper's four answers", _JUDGED, 0.0),
 }
 """What can be recomputed, by name."""

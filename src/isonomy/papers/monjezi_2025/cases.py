@@ -32,7 +32,7 @@ from isonomy.errors import InputError
 from isonomy.papers.judge import one_study
 from isonomy.papers.monjezi_2025.claims import Results
 from isonomy.papers.printed import read_printed
-from isonomy.papers.table import decimals
+from isonomy.papers.table import Reading, decimals
 from isonomy.stats import scott_knott
 from isonomy.store.record import wide
 from isonomy.study.tails import SIDES
@@ -69,9 +69,6 @@ METHODS: dict[str, str] = {
 
 GENERATOR = "generator"
 """Takes the place of a model in records about generated rows."""
-
-Reading = Literal["as_published", "corrected"]
-"""The paper's locations and the shared script's ranks, or levels at one horizon and better ranks."""
 
 Rows = Literal["real", "searched", "planned"]
 """Real rows only, or those of :mod:`isonomy.study.generated`: Algorithm 1's, or our plan's."""

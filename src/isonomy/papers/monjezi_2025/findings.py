@@ -4,14 +4,13 @@ import pandas as pd
 
 from isonomy.papers.monjezi_2025.cases import (
     ORIGINAL,
-    Reading,
     printed_results,
     results_of,
     runs_of,
 )
 from isonomy.papers.monjezi_2025.claims import Results, answers, claims
 from isonomy.papers.monjezi_2025.table4 import missing_runs
-from isonomy.papers.table import PaperTable
+from isonomy.papers.table import PaperTable, Reading
 
 FEWEST = 20
 """Half of the 40 cases: a claim about all of them is not judged on fewer."""

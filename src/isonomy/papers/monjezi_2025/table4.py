@@ -9,7 +9,6 @@ from isonomy.counterfactual.extremes import ROUNDING
 from isonomy.papers.monjezi_2025.cases import (
     MODELS,
     TASKS,
-    Reading,
     Rows,
     cases_of,
     groups_of,
@@ -18,7 +17,7 @@ from isonomy.papers.monjezi_2025.cases import (
     task_of,
     two_decimals,
 )
-from isonomy.papers.table import PaperTable
+from isonomy.papers.table import PaperTable, Reading
 
 _GROUP_COLUMNS = {
     "mu": ("gev_location", "level_1000"),

@@ -26,7 +26,6 @@ from isonomy.papers.monjezi_2025.cases import (
     MODELS,
     ORIGINAL,
     TASKS,
-    Reading,
     mitigated_of,
     outcomes_of,
     printed,
@@ -39,7 +38,7 @@ from isonomy.papers.monjezi_2025.findings import findings
 from isonomy.papers.monjezi_2025.generated import fig3, table3
 from isonomy.papers.monjezi_2025.readings import READING, readings
 from isonomy.papers.monjezi_2025.table4 import generated, missing_runs, table4
-from isonomy.papers.table import PaperTable, Recipe
+from isonomy.papers.table import PaperTable, Reading, Recipe
 
 # ---------------------------------------------------------------------- RQ3 and RQ4
 
