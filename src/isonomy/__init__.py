@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         make_splits,
         prepare,
     )
-    from isonomy.metrics import METRICS, Counts, JointCounts, Metric, get_metric
+    from isonomy.metrics import METRICS, Counts, JointCounts, Metric, get_metric, scorer
     from isonomy.mitigators import MITIGATORS, make_mitigator
     from isonomy.models import make_model
     from isonomy.papers import PAPERS, load_study
@@ -36,7 +36,7 @@ _PUBLIC = {
     "benchmark": "Benchmark",
     "counterfactual": "tail",
     "data": "DATASETS Dataset dataset_from load make_biased make_splits prepare",
-    "metrics": "Counts JointCounts METRICS Metric get_metric",
+    "metrics": "Counts JointCounts METRICS Metric get_metric scorer",
     "mitigators": "MITIGATORS make_mitigator",
     "models": "make_model",
     "papers": "PAPERS load_study",
@@ -86,6 +86,7 @@ __all__ = [
     "make_splits",
     "prepare",
     "run",
+    "scorer",
     "tail",
     "tune",
 ]
