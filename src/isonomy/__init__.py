@@ -9,7 +9,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from isonomy.audit import Audit, audit, audit_counts, audit_file, audit_models
+    from isonomy.audit import (
+        Audit,
+        OverTime,
+        audit,
+        audit_counts,
+        audit_file,
+        audit_file_over_time,
+        audit_models,
+        audit_over_time,
+    )
     from isonomy.benchmark import Benchmark, benchmark
     from isonomy.counterfactual import tail
     from isonomy.data import (
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
-    "audit": "Audit audit_counts audit_file audit_models",
+    "audit": "Audit OverTime audit_counts audit_file audit_file_over_time audit_models audit_over_time",
     "benchmark": "Benchmark",
     "counterfactual": "tail",
     "data": "DATASETS Dataset dataset_from load make_biased make_splits prepare",
@@ -64,6 +73,7 @@ __all__ = [
     "METRICS",
     "MITIGATORS",
     "Metric",
+    "OverTime",
     "PAPERS",
     "Record",
     "Store",
@@ -73,7 +83,9 @@ __all__ = [
     "audit",
     "audit_counts",
     "audit_file",
+    "audit_file_over_time",
     "audit_models",
+    "audit_over_time",
     "benchmark",
     "dataset_from",
     "get_metric",

@@ -19,6 +19,7 @@ LEVELS: list[set[str]] = [
         "_files",
         "_groups",
         "_names",
+        "_periods",
         "_registry",
         "_tables",
         "_validate",

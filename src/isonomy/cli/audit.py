@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
+from isonomy.cli.audit_over_time import audit_by_period, parse_by
 from isonomy.cli.options import (
     Bins,
     Confidence,
@@ -71,6 +72,13 @@ def audit_command(
     intersections: bool = typer.Option(
         False, "--intersections", help="Audit the intersections of all attributes too."
     ),
+    by: str | None = typer.Option(
+        None,
+        "--by",
+        metavar="COLUMN:UNIT",
+        help="Audit over time, by day, week, month, quarter or year of the column of dates "
+        "(month alone where there is one), or by a column of periods.",
+    ),
     weight: Weight = None,
     table: Table = None,
     bins: Bins = [],
@@ -96,6 +104,9 @@ def audit_command(
     those of all differences and ratios. --fail-on takes metrics, or any; the confidence then holds
     for all verdicts on them together.
 
+    --by shows every gap in every period and says which has moved: the chance of a false alarm,
+    over all periods and gaps, is one less the confidence. --fail-on then asks for gaps that moved.
+
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
     if not counts:
@@ -109,13 +120,30 @@ def audit_command(
         for option in options if active else ():
             if refused[option]:
                 raise InputError(f"{option} needs rows; leave it out with {mode}.")
+    left_out = {
+        "--score": score,
+        "--strata": strata,
+        "--intersections": intersections,
+        "--html": html_file,
+    }
+    for option, given in left_out.items():
+        if by is not None and given:
+            raise InputError(f"{option} does not go with --by; leave one of them out.")
     if print_sql:
         from isonomy._files import sql_name
         from isonomy.metrics.query import group_query
 
         source = ".".join(sql_name(part) for part in file.split("."))
-        keys = [*sensitive, *strata]
-        query = group_query(source, label or "y_true", prediction, keys, weight, cuts)
+        keys, periods = [*sensitive, *strata], dict[str, str]()
+        if by is not None:
+            when, unit = parse_by(by)
+            if when is None:
+                raise InputError(f"With --print-sql, name the column of dates: --by COLUMN:{unit}.")
+            keys = [*keys, when]
+            periods = {when: unit} if unit else {}
+        query = group_query(
+            source, label or "y_true", prediction, keys, weight, {**cuts, **periods}
+        )
         typer.echo(f"{query};")
         return
     if json_file and json_file == html_file:
@@ -137,6 +165,16 @@ def audit_command(
         "favorable": favorable or None,
         "privileged": parse_pairs(privileged, "--privileged") or None,
     }
+    if by is not None:
+        columns = {
+            "label": label or "y_true", "prediction": prediction, "sensitive_features": sensitive,
+            "weight": weight, "table": table, "bins": cuts,
+        }  # fmt: skip
+        over = {k: judging[k] for k in ("metrics", "thresholds", "confidence")}
+        audit_by_period(
+            file, by, columns, groups, over, counts=counts, fail_on=fail_on, json_file=json_file
+        )
+        return
     from_score = f"prediction '{score}>=0.5'" if score else "prediction"
     with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
         if counts:

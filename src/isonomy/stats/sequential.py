@@ -115,17 +115,17 @@ def contrast_moves(
     sides = [_standardised(p, n, a, b) for a, b in ((start, end), (np.zeros_like(start), start))]
     values = np.concatenate([sides[0][0], sides[1][0]], axis=-1)  # [..., test, 4]
     size = np.concatenate([sides[0][1], sides[1][1]], axis=-1)
-    known = (size >= FEWEST_ROWS).all(axis=-1)
-    size = np.where(known[..., None], size, np.nan)
+    known = np.asarray((size >= FEWEST_ROWS).all(axis=-1))
+    values, size = (np.where(known[..., None], x, np.nan) for x in (values, size))
     alone = np.broadcast_to(share / together, known.shape)  # of the level, for each test
     critical = -ndtri(level * alone / 2)
     points = np.log((values * size + 0.5) / (size + 1)) if ratio else values
     change = points @ _COEFFICIENTS
     down, up = (_margin(values, size, points, critical, ratio, way) for way in (1, -1))
-    low, high = change - down, change + up
+    low: Floats = np.asarray(change - down)
+    high: Floats = np.asarray(change + up)
     pvalue = np.full(known.shape, np.nan)
-    with np.errstate(invalid="ignore"):
-        out = (low > 0) | (high < 0)
+    out = np.asarray((low > 0) | (high < 0))
     if out.any():
         way = np.sign(change[out])
         tail = _tail(values[out], size[out], points[out], np.abs(change[out]), ratio, way)
@@ -188,7 +188,7 @@ def _margin(
     with np.errstate(divide="ignore", invalid="ignore"):
         end = np.where(some > 0, betaincinv(np.where(some > 0, some, 1.0), rest + 1, tail), 0.0)
         limit = np.where(below, end, 1 - end)
-        limit = np.log(limit) if ratio else limit
+        limit = np.where(np.isnan(size), np.nan, np.log(limit) if ratio else limit)
         margins = np.maximum(np.where(below, points - limit, limit - points), 0.0)
         return np.asarray(np.sqrt((margins**2).sum(axis=-1)))
 
