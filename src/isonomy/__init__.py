@@ -58,7 +58,18 @@ _ROOM_OF = {name: room for room, names in _PUBLIC.items() for name in names.spli
 _CALLABLE_ROOMS = ("audit", "benchmark")
 _ROOMS = (
     *("counterfactual", "data", "errors", "generators", "metrics", "mitigators", "models"),
-    *("networks", "papers", "report", "search", "stats", "store", "study", "tails", "testing"),
+    *(
+        "networks",
+        "papers",
+        "plots",
+        "report",
+        "search",
+        "stats",
+        "store",
+        "study",
+        "tails",
+        "testing",
+    ),
     "tradeoff",
 )
 

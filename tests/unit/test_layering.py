@@ -24,6 +24,7 @@ LEVELS: list[set[str]] = [
         "_tables",
         "_validate",
     },
+    {"plots"},
     {"stats"},
     {"tails"},
     {"data", "metrics", "networks"},

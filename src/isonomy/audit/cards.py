@@ -55,7 +55,7 @@ def difference(counts: Counts, attribute: str | None, method: Method) -> "pd.Ser
     values = group_values(counts, attribute)
     if method == "between_groups":
         return pd.Series(values.max() - values.min())
-    return (values - _overall(counts)).abs().max()
+    return pd.Series((values - _overall(counts)).abs().max())
 
 
 def ratio(counts: Counts, attribute: str | None, method: Method) -> "pd.Series[float]":

@@ -138,6 +138,49 @@ class OverTime:
             [asdict(gap) for gap in self.gaps], columns=list(PeriodGap.__dataclass_fields__)
         )
 
+    def plot(
+        self, metric: str | None = None, *, attribute: str | None = None, ax: Any = None
+    ) -> Any:
+        """Draw one gap over the periods, with its intervals and where it moved.
+
+        Parameters
+        ----------
+        metric, attribute : str, optional
+            Which gap; by default one that moved, else the first.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default. Needs the extra ``plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from isonomy.plots import plot_periods
+
+        gaps = self.frame()
+        if attribute is not None:
+            check_choice("attribute", attribute, gaps["attribute"].unique().tolist())
+        name = None if metric is None else get_metric(metric).name
+        if name is not None:
+            check_choice("metric of this audit", name, gaps["name"].unique().tolist())
+        moved = [(m.attribute, own, m) for m in self.moved() for own in m.metrics]
+        moved = [m for m in moved if attribute in (None, m[0]) and name in (None, m[1])]
+        chosen = (
+            moved[0][:2]
+            if moved
+            else (attribute or gaps["attribute"].iloc[0], name or gaps["name"].iloc[0])
+        )
+        rows = gaps[(gaps["attribute"] == chosen[0]) & (gaps["name"] == chosen[1])]
+        ratio = get_metric(chosen[1]).goal == "one"
+        return plot_periods(
+            rows,
+            ylabel=chosen[1].replace("_", " "),
+            title=f"{chosen[1].replace('_', ' ')} by {chosen[0]} ({rows['comparison'].iloc[0]})",
+            reference=1.0 if ratio else 0.0,
+            since=moved[0][2].since if moved else None,
+            said=f"moved (said after {moved[0][2].said})" if moved else "",
+            ax=ax,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; what is undefined or infinite is None."""
         data = {
