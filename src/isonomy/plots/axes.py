@@ -35,7 +35,7 @@ def new_axes(ax: Any, width: float, height: float) -> Any:
 
 
 def wrapped(text: Any, width: int = 28, lines: int = 3) -> str:
-    r"""Break a long name over lines; what is longer still ends in an ellipsis.
+    r"""Break a long name over lines; what is longer still loses its middle, and keeps its end.
 
     Signs that matplotlib would read as mathematics are shown as they are.
 
@@ -44,9 +44,10 @@ def wrapped(text: Any, width: int = 28, lines: int = 3) -> str:
     >>> wrapped("married, living with the spouse", 12)
     'married,\nliving with\nthe spouse'
     """
-    found = textwrap.wrap(" ".join(str(text).split()), width) or [""]
+    whole = " ".join(str(text).split())
+    found = textwrap.wrap(whole, width) or [""]
     if len(found) > lines:
-        found = [*found[: lines - 1], found[lines - 1][: width - 1].rstrip() + "…"]
+        found = [*found[: lines - 1], f"… {whole[2 - width :].lstrip()}"]
     return "\n".join(found).replace("$", r"\$")
 
 
@@ -90,11 +91,11 @@ def legend_of(ax: Any, kinds: Sequence[str | None], *, band: str = "") -> None:
         handles.append(ax.fill_between([], [], [], color=PALE, label=band))
     if handles:
         ax.legend(
-            handles=handles, loc="upper center", bbox_to_anchor=(0.5, -34 / _pixels(ax)),
+            handles=handles, loc="upper center", bbox_to_anchor=(0.5, -34 / height_in_points(ax)),
             ncols=min(len(handles), 3), frameon=False, fontsize=SMALL, borderaxespad=0.0,
         )  # fmt: skip
 
 
-def _pixels(ax: Any) -> float:
-    """Return the height of the Axes in points, at least one row."""
+def height_in_points(ax: Any) -> float:
+    """Return the height of the Axes in points, that of one row at least."""
     return float(max(ax.figure.get_figheight() * 72 * ax.get_position().height, 40.0))

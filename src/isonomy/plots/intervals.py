@@ -20,6 +20,19 @@ from isonomy.plots.axes import (
     wrapped,
 )
 
+TICKS: tuple[tuple[float, ...], ...] = (
+    (0.001, 0.01, 0.1, 1, 10, 100, 1000),
+    (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100),
+    (0.25, 0.5, 0.8, 1, 1.25, 2, 4),
+    (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2),
+    (0.9, 0.95, 1, 1.05, 1.1),
+)
+"""Ticks of ratios, the coarsest first."""
+
+
+MANY = 15
+"""With more rows than this, a name has two lines at most."""
+
 
 def plot_intervals(
     table: pd.DataFrame,
@@ -62,7 +75,7 @@ def plot_intervals(
     for k, row in enumerate(table.to_dict("records")):
         if several and (k == 0 or heads[k] != heads[k - 1]):
             rows.append((wrapped(heads[k], 30), None))
-        rows.append((wrapped(row[label]), row))
+        rows.append((wrapped(row[label], lines=3 if len(heads or table) <= MANY else 2), row))
     names = [name for name, _ in rows]
     ax = new_axes(ax, 6.0, height_of(names))
     judged, verdicts = False, []
@@ -113,12 +126,17 @@ def _end(value: float, table: pd.DataFrame, log: bool) -> float:
 
 
 def _plain_ticks(ax: Any) -> None:
-    """Write 0.5, 1, 2 in place of powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    """Write 0.5, 0.8, 1, 1.25, 2 in place of powers of ten: as many as there is room for."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    ax.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
+    low, high = ax.get_xlim()
+    for ticks in TICKS:
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) >= 4:
+            break
+    ax.xaxis.set_major_locator(FixedLocator(inside))
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def plot_periods(

@@ -13,6 +13,7 @@ from isonomy.plots.axes import (
     ORANGE,
     SMALL,
     SOFT,
+    height_in_points,
     new_axes,
     wrapped,
 )
@@ -28,6 +29,8 @@ POINTS = {
     "no use": ("X", ORANGE, ORANGE),
 }
 OTHER = ("v", SOFT, "white")
+SIDES = ((1, 0), (-1, 0), (0.7, 0.9), (-0.7, 0.9), (0.7, -0.9), (-0.7, -0.9))
+"""Where a name may stand beside its point, the best first."""
 DIRECT, SHORT = 8, 22
 """As many points, and names as long, are written beside the points; others get numbers and a key."""
 
@@ -90,7 +93,7 @@ def plot_plane(
     for k, row in enumerate(known.to_dict("records")):
         shape, edge, filling = POINTS.get(row["word"], OTHER)
         at = float(row["bias"]), float(row["performance"])
-        _cross(ax, row, at, edge)
+        crossed = _cross(ax, row, at, edge)
         label = row["word"] if row["word"] and row["word"] not in words else None
         words += [label] if label else []
         ax.plot(
@@ -98,7 +101,7 @@ def plot_plane(
             linestyle="", label=label, zorder=3,
         )  # fmt: skip
         text = str(k + 1) if numbered else wrapped(names[k], SHORT)
-        dx, dy, ha = _place(ax, at, text, taken)
+        dx, dy, ha = _place(ax, at, text, taken, aside=not crossed)
         ax.annotate(
             text, at, xytext=(dx, dy), textcoords="offset points", fontsize=SMALL, ha=ha,
             va="center", color=INK, zorder=5,
@@ -112,7 +115,7 @@ def plot_plane(
         ax.spines[side].set_visible(False)
     handles = len(ax.get_legend_handles_labels()[0])
     ax.legend(
-        frameon=False, fontsize=SMALL, loc="upper center", bbox_to_anchor=(0.5, -0.14),
+        frameon=False, fontsize=SMALL, loc="upper center", bbox_to_anchor=(0.5, -38 / height_in_points(ax)),
         ncols=min(handles, 4), borderaxespad=0.0,
     )  # fmt: skip
     if numbered:
@@ -164,17 +167,21 @@ def _regions(ax: Any, x: float, y: float, *, up: bool) -> None:
             )  # fmt: skip
 
 
-def _cross(ax: Any, row: dict[str, Any], at: tuple[float, float], colour: str) -> None:
-    """Draw the intervals of a point."""
+def _cross(ax: Any, row: dict[str, Any], at: tuple[float, float], colour: str) -> bool:
+    """Draw the intervals of a point, and return whether it has any."""
+    found = False
     for axis, other in (("bias", at[1]), ("performance", at[0])):
         ends = [row.get(f"{axis}_{end}", np.nan) for end in ("low", "high")]
         if np.isfinite(ends).all():
             draw = ax.hlines if axis == "bias" else ax.vlines
-            draw(other, *ends, color=colour, linewidth=0.9, alpha=0.8, zorder=2)
+            drawn = draw(other, *ends, color=colour, linewidth=0.9, alpha=0.8, zorder=2)
+            drawn.set_gid(f"{axis} interval")
+            found = True
+    return found
 
 
 def _place(
-    ax: Any, at: tuple[float, float], text: str, taken: list[Any]
+    ax: Any, at: tuple[float, float], text: str, taken: list[Any], *, aside: bool
 ) -> tuple[float, float, str]:
     """Return where to write beside a point so that nothing is covered; remember the place."""
     scale = ax.figure.dpi / 72
@@ -184,7 +191,7 @@ def _place(
     box = ax.get_window_extent()
     best, fewest = (7.0, 0.0, "left"), np.inf
     for reach in (7.0, 13.0, 20.0):
-        for dx, dy in ((1, 0), (-1, 0), (0.7, 0.9), (-0.7, 0.9), (0.7, -0.9), (-0.7, -0.9)):
+        for dx, dy in SIDES[0 if aside else 2 :]:
             side = np.sign(dx)
             start = px + scale * np.array([reach * dx, reach * dy])
             middle = start + scale * np.array([side * wide / 2, 0.0])

@@ -71,8 +71,8 @@ def plot_ranks(
         edge = (best - 0.04 * (worst - best)) if left else (worst + 0.04 * (worst - best))
         ax.plot([rank, rank, edge], [0, y, y], color=SOFT, linewidth=0.8, zorder=1)
         ax.plot([rank], [0], "o", color=INK, markersize=3, zorder=3)
-        text = f"{name}  " if left else f"  {name}"
-        ax.text(edge, y, text, ha="right" if left else "left", va="center", fontsize=SMALL)
+        beside = edge + (-0.015 if left else 0.015) * (worst - best)
+        ax.text(beside, y, name, ha="right" if left else "left", va="center", fontsize=SMALL)
     if title:
         ax.set_title(wrapped(title, 70), fontsize=10, loc="left")
     return ax
