@@ -5,7 +5,7 @@ import sys
 
 import matplotlib as mpl
 import pandas as pd
-from matplotlib import pyplot
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from isonomy.plots import new_axes, plot_intervals, wrapped
@@ -15,17 +15,17 @@ TABLE = pd.DataFrame({"name": ["a"], "value": [0.5], "low": [0.4], "high": [0.6]
 
 
 def test_given_axes_are_returned_and_pyplot_is_left_alone() -> None:
-    settings, figures = dict(mpl.rcParams), pyplot.get_fignums()
+    settings, figures = dict(mpl.rcParams), plt.get_fignums()
     ax = Figure().subplots()
     assert plot_intervals(TABLE, label="name", xlabel="x", ax=ax) is ax
-    assert pyplot.get_fignums() == figures
+    assert plt.get_fignums() == figures
     assert dict(mpl.rcParams) == settings
 
 
 def test_a_new_figure_has_the_size_that_was_asked_for() -> None:
     ax = new_axes(None, 5.0, 3.0)
     assert tuple(ax.figure.get_size_inches()) == (5.0, 3.0)
-    pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_importing_the_room_does_not_import_matplotlib() -> None:

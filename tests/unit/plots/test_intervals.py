@@ -1,12 +1,13 @@
 """Plots of intervals show the numbers of their frame, and fit fifty hostile names."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
+from matplotlib import pyplot as plt
 
 from isonomy import audit, audit_over_time
 from isonomy.errors import InputError
@@ -16,7 +17,7 @@ from isonomy.plots import plot_intervals, plot_periods
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     yield
-    pyplot.close("all")
+    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +101,7 @@ def test_fifty_hostile_names_fit() -> None:
     boxes = [tick.get_window_extent() for tick in ax.get_yticklabels()]
     assert len(boxes) == 50
     ordered = sorted(boxes, key=lambda box: -box.y0)
-    assert all(a.y0 >= b.y1 for a, b in zip(ordered, ordered[1:], strict=False))
+    assert all(a.y0 >= b.y1 for a, b in itertools.pairwise(ordered))
     assert min(box.x0 for box in boxes) >= 0
     assert len(set(names(ax))) == 50
 

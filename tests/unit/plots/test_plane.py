@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
+from matplotlib import pyplot as plt
 
 from isonomy import judge
 from isonomy.plots import plot_plane
@@ -17,7 +17,7 @@ BASE = pd.DataFrame({"performance": np.linspace(0.84, 0.5, 11), "bias": np.linsp
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     yield
-    pyplot.close("all")
+    plt.close("all")
 
 
 def points(size: int, name: str = "method") -> pd.DataFrame:

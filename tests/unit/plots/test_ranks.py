@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
+from matplotlib import pyplot as plt
 
 from isonomy.stats import friedman_nemenyi
 
@@ -14,7 +14,7 @@ from isonomy.stats import friedman_nemenyi
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     yield
-    pyplot.close("all")
+    plt.close("all")
 
 
 def bars(ax: Any) -> list[tuple[float, float, float]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
+from matplotlib import pyplot as plt
 
 from isonomy.errors import InputError
 from isonomy.tails import fit_gev, fit_gpd, peaks_over_threshold
@@ -13,7 +13,7 @@ from isonomy.tails import fit_gev, fit_gpd, peaks_over_threshold
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     yield
-    pyplot.close("all")
+    plt.close("all")
 
 
 def test_levels_and_their_limits_are_those_of_the_fit() -> None:
