@@ -35,7 +35,11 @@ def test_a_moved_gap_is_said_shown_and_fails(folder: Path) -> None:
     assert "Moved The difference in true positive rate by sex (unprivileged vs privileged)" in text
     assert "0.000 before 2026-08" in text
     assert "2026-08 300" in text
-    assert done.stderr.strip() == "isonomy: gaps have moved: difference in true positive rate (sex)"
+    # a slow machine reads how long the counting takes before it
+    assert (
+        done.stderr.splitlines()[-1]
+        == "isonomy: gaps have moved: difference in true positive rate (sex)"
+    )
 
 
 def test_a_gap_that_did_not_move_passes(folder: Path) -> None:
@@ -43,7 +47,8 @@ def test_a_gap_that_did_not_move_passes(folder: Path) -> None:
         "audit", "p.csv", *OPTIONS, "--by", "day:quarter",
         "--fail-on", "false_positive_rate_difference", cwd=folder,
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert "moved" not in done.stderr
 
 
 def test_json_holds_every_gap_of_every_period(folder: Path) -> None:
