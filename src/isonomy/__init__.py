@@ -9,7 +9,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from isonomy.audit import Audit, audit, audit_counts, audit_file, audit_models, audit_selections
+    from isonomy.audit import (
+        Audit,
+        OverTime,
+        audit,
+        audit_counts,
+        audit_file,
+        audit_file_over_time,
+        audit_models,
+        audit_over_time,
+        audit_selections,
+    )
     from isonomy.benchmark import Benchmark, benchmark
     from isonomy.counterfactual import tail
     from isonomy.data import (
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
         make_splits,
         prepare,
     )
-    from isonomy.metrics import METRICS, Counts, JointCounts, Metric, get_metric
+    from isonomy.metrics import METRICS, Counts, JointCounts, Metric, get_metric, scorer
     from isonomy.mitigators import MITIGATORS, make_mitigator
     from isonomy.models import make_model
     from isonomy.papers import PAPERS, load_study
@@ -32,11 +42,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
-    "audit": "Audit audit_counts audit_file audit_models audit_selections",
+    "audit": (
+        "Audit OverTime audit_counts audit_file audit_file_over_time audit_models audit_over_time "
+        "audit_selections"
+    ),
     "benchmark": "Benchmark",
     "counterfactual": "tail",
     "data": "DATASETS Dataset dataset_from load make_biased make_splits prepare",
-    "metrics": "Counts JointCounts METRICS Metric get_metric",
+    "metrics": "Counts JointCounts METRICS Metric get_metric scorer",
     "mitigators": "MITIGATORS make_mitigator",
     "models": "make_model",
     "papers": "PAPERS load_study",
@@ -49,7 +62,18 @@ _ROOM_OF = {name: room for room, names in _PUBLIC.items() for name in names.spli
 _CALLABLE_ROOMS = ("audit", "benchmark")
 _ROOMS = (
     *("counterfactual", "data", "errors", "generators", "metrics", "mitigators", "models"),
-    *("networks", "papers", "report", "search", "stats", "store", "study", "tails", "testing"),
+    *(
+        "networks",
+        "papers",
+        "plots",
+        "report",
+        "search",
+        "stats",
+        "store",
+        "study",
+        "tails",
+        "testing",
+    ),
     "tradeoff",
 )
 
@@ -64,6 +88,7 @@ __all__ = [
     "METRICS",
     "MITIGATORS",
     "Metric",
+    "OverTime",
     "PAPERS",
     "Record",
     "Store",
@@ -73,7 +98,9 @@ __all__ = [
     "audit",
     "audit_counts",
     "audit_file",
+    "audit_file_over_time",
     "audit_models",
+    "audit_over_time",
     "audit_selections",
     "benchmark",
     "dataset_from",
@@ -87,6 +114,7 @@ __all__ = [
     "make_splits",
     "prepare",
     "run",
+    "scorer",
     "tail",
     "tune",
 ]

@@ -5,6 +5,14 @@ from isonomy.audit.declared import TrainedModels, declared_model, read_declared,
 from isonomy.audit.findings import Audit, ConditionalGap, Finding, GroupRate
 from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
 from isonomy.audit.models import audit_models, privileged_groups
+from isonomy.audit.moves import Move
+from isonomy.audit.over_time import (
+    OverTime,
+    PeriodGap,
+    audit_counts_over_time,
+    audit_file_over_time,
+    audit_over_time,
+)
 from isonomy.audit.run import audit, audit_counts, audit_file
 from isonomy.audit.selections import SelectionAudit, audit_selections, audit_selections_file
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
@@ -21,14 +29,20 @@ __all__ = [
     "GroupRate",
     "ModelPair",
     "ModelsAudit",
+    "Move",
+    "OverTime",
+    "PeriodGap",
     "SelectionAudit",
     "Standing",
     "TrainedModels",
     "Trait",
     "audit",
     "audit_counts",
+    "audit_counts_over_time",
     "audit_file",
+    "audit_file_over_time",
     "audit_models",
+    "audit_over_time",
     "audit_selections",
     "audit_selections_file",
     "declared_model",

@@ -9,7 +9,8 @@ import pandas as pd
 
 from isonomy._bands import MANY, too_many_numbers
 from isonomy._tables import plain
-from isonomy._validate import listed
+from isonomy._validate import check_choice, listed
+from isonomy.audit import cards
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 from isonomy.stats import holm
@@ -256,6 +257,111 @@ class Audit:
             for f in (*self.metrics, *self.comparisons)
             if f.verdict in {"within", "violated", "insufficient evidence"}
         )
+
+    def plot(
+        self,
+        what: Literal["differences", "ratios", "rates"] = "differences",
+        *,
+        attribute: str | None = None,
+        rate: str = "selection_rate",
+        ax: Any = None,
+    ) -> Any:
+        """Draw the gaps with their intervals and accepted ranges, or one rate by group.
+
+        Parameters
+        ----------
+        what : {"differences", "ratios", "rates"}
+        attribute : str, optional
+            One attribute; all of them by default.
+        rate : str
+            For ``"rates"``: which rate of the groups.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default. Needs the extra ``plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from isonomy.plots import plot_intervals
+
+        check_choice("what to plot", what, ("differences", "ratios", "rates"))
+        table = self.frame("groups" if what == "rates" else "metrics")
+        attributes = table["attribute"].dropna().unique().tolist()
+        if attribute is not None:
+            check_choice("attribute", attribute, attributes)
+        table = table[table["attribute"].isin(attributes if attribute is None else [attribute])]
+        if what == "rates":
+            check_choice("rate", rate, table["name"].unique().tolist())
+            rows = table[table["name"] == rate].assign(
+                named=lambda t: t["group"] + " (" + t["rows"].map("{:,}".format) + ")"
+            )
+            across = f"{rate.replace('_', ' ')} (rows in brackets)"
+            return plot_intervals(rows, label="named", section="attribute", xlabel=across, ax=ax)
+        goal = {"differences": "zero", "ratios": "one"}[what]
+        rows = table[[get_metric(name).goal == goal for name in table["name"]]]
+        if rows.empty:
+            raise InputError(f"There must be {what} to plot; this audit has none.")
+        return plot_intervals(
+            rows.assign(named=rows["name"].str.replace("_", " ").str.removesuffix(" difference")),
+            label="named", section="attribute", xlabel=what[:-1], log=what == "ratios",
+            reference=1.0 if what == "ratios" else 0.0, ax=ax,
+        )  # fmt: skip
+
+    # what a model card of skops asks of a MetricFrame of fairlearn
+
+    def difference(
+        self, method: cards.Method = "between_groups", *, attribute: str | None = None
+    ) -> "pd.Series[float]":
+        """Return the largest difference of each rate between groups, as fairlearn's MetricFrame.
+
+        With ``group_min``, ``group_max`` and ``ratio`` this is what
+        ``skops.card.Card.add_fairlearn_metric_frame`` asks for: pass it the audit itself.
+
+        Parameters
+        ----------
+        method : {"between_groups", "to_overall"}
+            Between the farthest two groups, or between a group and all rows.
+        attribute : str, optional
+            One of the protected attributes; their intersections when None. Rows whose group is
+            not known make no group.
+        """
+        return cards.difference(self.counts, attribute, method)
+
+    def ratio(
+        self, method: cards.Method = "between_groups", *, attribute: str | None = None
+    ) -> "pd.Series[float]":
+        """Return the smallest ratio of each rate between groups; see :meth:`difference`."""
+        return cards.ratio(self.counts, attribute, method)
+
+    def group_min(self, *, attribute: str | None = None) -> "pd.Series[float]":
+        """Return the smallest of each rate among the groups; see :meth:`difference`."""
+        return cards.group_values(self.counts, attribute).min()
+
+    def group_max(self, *, attribute: str | None = None) -> "pd.Series[float]":
+        """Return the largest of each rate among the groups; see :meth:`difference`."""
+        return cards.group_values(self.counts, attribute).max()
+
+    def to_model_card(
+        self,
+        *,
+        model: str = "model",
+        dataset: str = "audited rows",
+        task: str = "tabular-classification",
+        fields: Mapping[str, str] | None = None,
+    ) -> str:
+        """Return a model card in Markdown, in the layout of Hugging Face.
+
+        The results stand in the model index (YAML) and under Evaluation, disparities under Bias,
+        Risks, and Limitations. What no audit can know is marked "[More Information Needed]".
+
+        Parameters
+        ----------
+        model, dataset, task : str
+            Their names in the model index.
+        fields : mapping of heading to Markdown, optional
+            Texts of open sections, such as ``{"Direct Use": "..."}``.
+        """
+        return cards.model_card(self, model=model, dataset=dataset, task=task, fields=fields or {})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; what is undefined or infinite is None."""

@@ -13,17 +13,8 @@ from isonomy.audit.judge import FEWEST_ROWS, VACUOUS, is_judged
 from isonomy.data.label import absent_label_notes
 from isonomy.metrics import RATES, Counts, ScoreTable
 from isonomy.metrics.gaps import default_comparison
+from isonomy.metrics.rates import GROUP_RATES
 from isonomy.stats import partial_pooling, wilson_interval
-
-GROUP_RATES = (
-    "base_rate",
-    "selection_rate",
-    "true_positive_rate",
-    "false_positive_rate",
-    "precision",
-    "false_omission_rate",
-    "accuracy",
-)
 
 
 def group_rates(

@@ -134,7 +134,7 @@ def _one_sided(parts: GapParts) -> bool:
 
 
 def _between(one: Evidence, other: Evidence, inner: Any, outer: Any) -> tuple[Floats, Floats]:
-    """Return the interval of each group of ``one`` against the only group of ``other``."""
+    """Return the interval of each group of ``one`` against that of ``other``, or its only one."""
     if one.parts.ratio:
         return _ratio_between(one, other, inner, outer)
     near = _side_by_side(one, other, inner)
@@ -221,7 +221,7 @@ def _judged(
     families = _families(one.parts)
     rows = np.zeros(one.fewest.shape)
     if families > 1:
-        rows = _rows_apart(one.parts, np.minimum(one.fewest, other.rows.min()))
+        rows = _rows_apart(one.parts, np.minimum(one.fewest, other.fewest))
 
     def critical_at(gap: Any, level: float) -> Floats:
         apart, which = np.unique(errors_apart(np.nan_to_num(gap), rows), return_inverse=True)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._tables import plain
-from isonomy._validate import listed, optional, unknown_name
+from isonomy._validate import listed, unknown_name
 from isonomy.benchmark.aimed import aim_of, settings_of, warnings_of
 from isonomy.benchmark.cases import FRONTIER, MORE_SPLITS, ORIGINAL, Case, cases_of, frontier_runs
 from isonomy.benchmark.change import SignedGap, gaps, signed_gap
@@ -171,24 +171,30 @@ class Benchmark:
         -------
         matplotlib.axes.Axes
         """
+        from isonomy.plots import plot_plane
+
         section = self.section(attribute, model)
-        if ax is None:
-            pyplot = optional("matplotlib.pyplot", extra="plot", purpose="Benchmark.plot()")
-            ax = pyplot.subplots()[1]
-        line = section.baseline
-        ax.plot(line.bias, line.performance, color="tab:red", label="blind mutation")
-        if section.frontier is not None:
-            reach, at = section.frontier.reach()
-            ax.plot(at, reach, color="tab:blue", linestyle="--", label="group thresholds")
-        ax.plot(line.bias[:1], line.performance[:1], "ks", label="original model")
-        for verdict in section.judged:
-            point = verdict.bias.after, verdict.performance.after
-            ax.plot(*point, "o", color="tab:green" if self.word(verdict) == "worth it" else "gray")
-            ax.annotate(verdict.method, point, xytext=(4, 4), textcoords="offset points")
-        ax.set_xlabel(f"bias by {section.attribute}: {metric_words(self.fairness)}")
-        ax.set_ylabel(metric_words(self.performance))
-        ax.legend()
-        return ax
+        methods = [(v, self.word(v)) for v in section.judged]
+        points = pd.DataFrame(
+            [
+                {
+                    "name": v.method, "performance": v.performance.after, "bias": v.bias.after,
+                    "word": word,
+                }
+                for v, word in methods
+            ],
+            columns=["name", "performance", "bias", "word"],
+        )  # fmt: skip
+        return plot_plane(
+            section.baseline.frame(),
+            points,
+            xlabel=f"bias by {section.attribute}: {metric_words(self.fairness)}",
+            ylabel=metric_words(self.performance),
+            frontier=None if section.frontier is None else section.frontier.reach_frame(),
+            regions=section.baseline.reason is None,
+            larger_is_better=section.baseline.larger_is_better,
+            ax=ax,
+        )
 
 
 def check_judging(

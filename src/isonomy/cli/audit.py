@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
+from isonomy.cli.audit_over_time import audit_by_period, parse_by
 from isonomy.cli.options import (
     Bins,
     Confidence,
@@ -71,6 +72,13 @@ def audit_command(
     intersections: bool = typer.Option(
         False, "--intersections", help="Audit the intersections of all attributes too."
     ),
+    by: str | None = typer.Option(
+        None,
+        "--by",
+        metavar="COLUMN:UNIT",
+        help="Audit over time, by day, week, month, quarter or year of the column of dates "
+        "(month alone where there is one), or by a column of periods.",
+    ),
     weight: Weight = None,
     table: Table = None,
     bins: Bins = [],
@@ -99,6 +107,9 @@ def audit_command(
     Without labels (--prediction names the selections, and neither --label nor a column y_true is
     there) every group's selection rate is compared with the best and with --reference.
 
+    --by shows every gap in every period and says which has moved: the chance of a false alarm,
+    over all periods and gaps, is one less the confidence. --fail-on then asks for gaps that moved.
+
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
     if not counts:
@@ -112,14 +123,29 @@ def audit_command(
         for option in options if active else ():
             if refused[option]:
                 raise InputError(f"{option} needs rows; leave it out with {mode}.")
+    left_out = {
+        "--score": score,
+        "--strata": strata,
+        "--intersections": intersections,
+        "--html": html_file,
+    }
+    for option, given in left_out.items():
+        if by is not None and given:
+            raise InputError(f"{option} does not go with --by; leave one of them out.")
     if print_sql:
         from isonomy._files import sql_name
         from isonomy.metrics.query import group_query
 
         source = ".".join(sql_name(part) for part in file.split("."))
-        keys = [*sensitive, *strata]
+        keys, periods = [*sensitive, *strata], dict[str, str]()
+        if by is not None:
+            when, unit = parse_by(by)
+            if when is None:
+                raise InputError(f"With --print-sql, name the column of dates: --by COLUMN:{unit}.")
+            keys = [*keys, when]
+            periods = {when: unit} if unit else {}
         columns = label or "y_true", prediction or "y_pred"
-        query = group_query(source, *columns, keys, weight, cuts)
+        query = group_query(source, *columns, keys, weight, {**cuts, **periods})
         typer.echo(f"{query};")
         return
     if json_file and json_file == html_file:
@@ -141,6 +167,16 @@ def audit_command(
         "favorable": favorable or None,
         "privileged": parse_pairs(privileged, "--privileged") or None,
     }
+    if by is not None:
+        columns = {
+            "label": label or "y_true", "prediction": prediction or "y_pred",
+            "sensitive_features": sensitive, "weight": weight, "table": table, "bins": cuts,
+        }  # fmt: skip
+        over = {k: judging[k] for k in ("metrics", "thresholds", "confidence")}
+        audit_by_period(
+            file, by, columns, groups, over, counts=counts, fail_on=fail_on, json_file=json_file
+        )
+        return
     reading: dict[str, Any] = {
         "sensitive_features": sensitive,
         "score": score,

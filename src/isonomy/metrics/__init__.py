@@ -8,6 +8,7 @@ from isonomy.metrics.joint import JointCounts
 from isonomy.metrics.metric import METRICS, Metric, add_metric, bias_of, gap_of, get_metric
 from isonomy.metrics.performance import ZERO_DIVISION_METRICS
 from isonomy.metrics.rates import RATES, Rate
+from isonomy.metrics.scorer import Scorer, scorer
 from isonomy.metrics.scores import ScoreTable
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "RATES",
     "Rate",
     "ScoreTable",
+    "Scorer",
     "ZERO_DIVISION_METRICS",
     "add_metric",
     "bias_of",
@@ -29,6 +31,7 @@ __all__ = [
     "individual",
     "neighbours",
     "performance",
+    "scorer",
     "scores",
     "selection",
 ]

@@ -9,24 +9,29 @@ from typing import Any
 
 from isonomy._bands import band_names, read_cut
 from isonomy._files import TableFile, open_table, sql_name
-from isonomy._groups import is_missing, plain_value
+from isonomy._groups import MOST_VALUES, is_missing, plain_value
+from isonomy._periods import period_sql
 from isonomy._validate import check_columns, comma_hint, listed, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics.tally import Cells, check_weight_sums, from_rows
 
 MOST_CELLS = 200_000
 
-Bins = Mapping[str, Sequence[float]]
+Bins = Mapping[str, Sequence[float] | str]
+"""Cut points of numbers, and units (``"month"``) of dates, by column."""
 
 
 def banded(name: str, bins: Bins | None = None) -> str:
-    """Write a column for SQL, cut into bands where cuts are given for it.
+    """Write a column for SQL, cut into bands or periods where cuts or a unit are given for it.
 
     NaN is in no band, though engines sort it above every number; a number less itself is 0, and
     saying so works in every engine and for every type of number.
     """
     column = sql_name(name)
-    cuts = sorted((bins or {}).get(name, ()))
+    given = (bins or {}).get(name, ())
+    if isinstance(given, str):
+        return period_sql(column, given)
+    cuts = sorted(given)
     if not cuts:
         return column
     *bands, last = band_names(cuts)
@@ -79,6 +84,7 @@ def from_query(
     bins: Bins | None = None,
     declared: Sequence[Any] | None = None,
     favorable: Any = None,
+    most: int = MOST_VALUES,
 ) -> Cells:
     """Count a file with DuckDB; only the cells come back.
 
@@ -111,7 +117,7 @@ def from_query(
         rows = [r[:-2] for r in rows]
     if cuts[1]:
         rows = _say_as_labels(rows, len(attributes), favorable)
-    cells = from_rows(rows, attributes, weighted=bool(weight), declared=declared)
+    cells = from_rows(rows, attributes, weighted=bool(weight), declared=declared, most=most)
     if len(rows) == MOST_CELLS:  # every attribute is small, and their product is not
         raise InputError(
             f"The combinations of {listed(attributes)}, label and prediction must be fewer than "
@@ -135,7 +141,8 @@ def _check_bins(file: TableFile, attributes: Sequence[str], bins: Bins | None) -
                 f"Bands must be of a protected attribute; {name!r} is not among "
                 f"{listed(attributes)}: name it there too, or leave its bands out."
             )
-    _check_numbers(file, list(bins or {}), "cut into bands")
+    numbers = [name for name, cuts in (bins or {}).items() if not isinstance(cuts, str)]
+    _check_numbers(file, numbers, "cut into bands")
 
 
 def _check_numbers(file: TableFile, names: Sequence[str], use: str) -> None:
@@ -154,6 +161,7 @@ def read_counts(
     source: str | os.PathLike[str],
     sensitive_features: Sequence[str] = (),
     table: str | None = None,
+    most: int = MOST_VALUES,
 ) -> Cells:
     """Read a small file of counts, as :func:`group_query` gives them.
 
@@ -183,4 +191,4 @@ def read_counts(
         keys = ", ".join(sql_name(c) for c in (*names, "y_true", "y_pred"))
         totals = ", ".join(f"SUM({c}) AS {c}" for c in sums)
         rows = file.execute(f"SELECT {keys}, {totals} FROM {file.rows} GROUP BY {keys}").fetchall()
-    return from_rows(rows, names, weighted=weighted)
+    return from_rows(rows, names, weighted=weighted, most=most)

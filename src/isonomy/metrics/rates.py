@@ -172,3 +172,14 @@ for _rate in (
     ),
 ):  # fmt: skip
     RATES.add(_rate.name, _rate)
+
+GROUP_RATES = (
+    "base_rate",
+    "selection_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "precision",
+    "false_omission_rate",
+    "accuracy",
+)
+"""The rates that an audit lists of every group."""

@@ -90,8 +90,12 @@ def from_arrays(
     sensitive_features: Any,
     sample_weight: ArrayLike | None = None,
     declared: Sequence[Any] | None = None,
+    most: int = MOST_VALUES,
 ) -> Cells:
-    """Count arrays; a shard whose classes are declared may hold one class or one group only."""
+    """Count arrays; a shard whose classes are declared may hold one class or one group only.
+
+    No attribute may have more values than ``most``.
+    """
     true_column, pred_column = as_column(y_true, "y_true"), as_column(y_pred, "y_pred")
     rows = len(true_column)
     if rows == 0:
@@ -110,7 +114,7 @@ def from_arrays(
     (true_codes, true_found), (pred_codes, pred_found) = coded
     classes, true_place, pred_place = _unify(true_found, pred_found, declared)
 
-    group, groups = cross(columns, rows, to="y_true", most=MOST_VALUES)
+    group, groups = cross(columns, rows, to="y_true", most=most)
     shape = (len(groups), len(classes), len(classes))
     index = (group * shape[1] + true_place[true_codes]) * shape[2] + pred_place[pred_codes]
 
@@ -152,6 +156,7 @@ def from_rows(
     *,
     weighted: bool,
     declared: Sequence[Any] | None = None,
+    most: int = MOST_VALUES,
 ) -> Cells:
     """Lay out rows of ``(*attribute values, y_true, y_pred, n[, w, w2])``, one per cell."""
     table = [[plain_value(v) for v in row] for row in rows]
@@ -168,9 +173,9 @@ def from_rows(
     groups = tuple(sorted({tuple(row[:k]) for row in table}, key=sort_key))
     for k_th, name in enumerate(attributes):
         size = len({g[k_th] for g in groups})
-        if size > MOST_VALUES:
+        if size > most:
             hint = suggestion(name, [r[k_th] for r in table], [r[k + 2] for r in table])
-            raise InputError(too_many(name, size, hint=hint))
+            raise InputError(too_many(name, size, most, hint))
     if declared is None:
         _several_groups(attributes, groups)
     group_at = {g: i for i, g in enumerate(groups)}

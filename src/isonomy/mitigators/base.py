@@ -391,14 +391,14 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self._label_of_code = self.classes_[[1 - self._favorable_at, self._favorable_at]]
         return np.asarray(labels == self.classes_[self._favorable_at]).astype(np.intp)
 
-    def _sensitive(self, X: Any, given: Any) -> Any:
+    def _sensitive(self, X: Any, given: Any, *, hint: str = "") -> Any:
         """Return the protected attributes that were given, or those that X holds."""
         if given is not None:
             return given
         if self.sensitive_columns is None:
             raise InputError(
                 f"{self.name} needs the protected attribute: pass sensitive_features, or name the "
-                f"columns of X that hold it with sensitive_columns."
+                f"columns of X that hold it with sensitive_columns.{hint}"
             )
         positions, names = find_columns(X, self.sensitive_columns, ()), column_names(X)
         if names is None:
@@ -460,7 +460,11 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         X = self._table(X, reset=False)
         if not self.needs_sensitive_at_predict:
             return self._coded(X), None
-        sensitive = self._sensitive(X, sensitive_features)
+        sensitive = self._sensitive(
+            X,
+            sensitive_features,
+            hint=" A scorer of scikit-learn passes nothing to predict; isonomy.scorer(...) does.",
+        )
         check_same_order(X, sensitive, name="sensitive_features")
         codes = self._encoder.encode(sensitive, _num_samples(X), missing=self.missing)
         return self._coded(X), np.where(codes < 0, -1, self._code_of_group[codes])

@@ -117,6 +117,22 @@ class CriticalDifference(Result):
             }
         )
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the critical difference diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default. Needs the extra ``plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from isonomy.plots import plot_ranks
+
+        return plot_ranks(self.frame(), self.groups, self.critical_difference, ax=ax)
+
 
 def friedman_nemenyi(
     values: ArrayLike,

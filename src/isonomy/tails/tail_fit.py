@@ -250,6 +250,75 @@ class TailFit(Result):
         """Return numbers of a flat batch in its own shape, a float for one sample."""
         return flat.reshape(self.batch) if self.batch else float(flat[0])
 
+    def levels(
+        self, horizons: ArrayLike | None = None, *, confidence: float = 0.95
+    ) -> pd.DataFrame:
+        """Return return levels with their intervals, one row per horizon.
+
+        Parameters
+        ----------
+        horizons : array-like, optional
+            Numbers of queries; by default from what brings two exceedances to ten times the sample.
+        confidence : float
+
+        Examples
+        --------
+        >>> from isonomy.tails import fit_gpd, gpd_quantile
+        >>> fit = fit_gpd(gpd_quantile((np.arange(50) + 0.5) / 50, scale=1.0, shape=-0.2))
+        >>> fit.levels([100, 1000]).round(2)["level"].tolist()
+        [2.88, 3.48]
+        """
+        if self.batch:
+            raise InputError("Levels are of one sample; this fit has several: take one of them.")
+        if horizons is None:
+            size = max(self.n, self.sample.size)
+            least = 2.0 if self.threshold is None else 2.0 / self.rate
+            horizons = np.geomspace(least, 10.0 * size, 25)
+        asked = np.atleast_1d(np.asarray(horizons, dtype=np.float64))
+        ends = [
+            self.interval("return_level", horizon=float(m), confidence=confidence) for m in asked
+        ]
+        return pd.DataFrame(
+            {
+                "horizon": asked,
+                "level": np.atleast_1d(self.return_level(asked)),
+                "low": [low for low, _ in ends],
+                "high": [high for _, high in ends],
+            }
+        )
+
+    def plot(
+        self, horizons: ArrayLike | None = None, *, confidence: float = 0.95, ax: Any = None
+    ) -> Any:
+        """Draw the return levels with their intervals, over the values that were fitted.
+
+        Parameters
+        ----------
+        horizons, confidence
+            As in :meth:`levels`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default. Needs the extra ``plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from isonomy.plots import plot_levels
+
+        levels = self.levels(horizons, confidence=confidence)
+        values = np.sort(np.ravel(self.sample))[::-1]
+        if self.threshold is not None and self.family == "gpd":
+            values = values + float(self.threshold)
+        # the largest of n is exceeded about once in n queries
+        size = self.n or values.size
+        observed = pd.DataFrame({"horizon": size / (np.arange(values.size) + 0.5), "value": values})
+        return plot_levels(
+            levels,
+            observed=observed[observed["horizon"] >= levels["horizon"].min()],
+            xlabel="blocks" if self.threshold is None else "queries",
+            ax=ax,
+        )
+
     def cdf(self, x: ArrayLike) -> Any:
         """Return the fitted probability of at most x, given that the threshold is exceeded.
 

@@ -77,6 +77,11 @@ class Frontier(Result):
         keep = keep[np.argsort(x[keep], kind="stable")]
         return y[keep], x[keep]
 
+    def reach_frame(self) -> pd.DataFrame:
+        """Return :meth:`reach` as a frame, for plots."""
+        performance, bias = self.reach()
+        return pd.DataFrame({"performance": performance, "bias": bias})
+
     def performance_at(self, bias: ArrayLike) -> Floats:
         """Return the best performance with at most this bias, NaN where none is that fair.
 

@@ -115,6 +115,33 @@ class TradeOff:
         """Return the verdict as one row."""
         return pd.DataFrame([self._row() | {f"p_{w}": p for w, p in self.probability.items()}])
 
+    def plot(self, name: str = "mitigated", *, ax: Any = None) -> Any:
+        """Draw the point with its intervals, the regions, the baseline and the frontier.
+
+        Parameters
+        ----------
+        name : str
+            What the point is called.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default. Needs the extra ``plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from isonomy.plots import plot_plane
+
+        return plot_plane(
+            self.baseline.frame(),
+            self.frame().assign(name=name, word=self.region),
+            xlabel=f"bias: {self.baseline.fairness_metric.replace('_', ' ')}",
+            ylabel=self.baseline.performance_metric.replace("_", " "),
+            frontier=None if self.frontier is None else self.frontier.reach_frame(),
+            regions=self.baseline.reason is None,
+            larger_is_better=self.baseline.larger_is_better,
+            ax=ax,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; undefined is None."""
         names = ("rule", "probability", "baseline", "frontier", "notes")

@@ -381,7 +381,7 @@ def test_plot_draws_every_method_on_axes(found: Any) -> None:
     matplotlib.use("agg")
     axes = found.plot()
     assert axes.get_xlabel() == "bias by s: statistical parity difference"
-    assert {t.get_text() for t in axes.texts} == {v.method for v in found.sections[0].judged}
+    assert {v.method for v in found.sections[0].judged} <= {t.get_text() for t in axes.texts}
     assert found.plot(ax=axes) is axes
     matplotlib.pyplot.close(axes.figure)
 
