@@ -21,6 +21,7 @@ LEVELS: list[set[str]] = [
         "_names",
         "_registry",
         "_tables",
+        "_toml",
         "_validate",
     },
     {"stats"},

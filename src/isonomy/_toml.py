@@ -1,12 +1,25 @@
-"""The file of a study: its entries checked, and written; reading is the standard library's."""
+"""TOML files in and out: read, their entries checked, and written."""
 
+import datetime as dt
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from isonomy._validate import listed, unknown_name
 from isonomy.errors import InputError
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds, or say in one sentence why it cannot be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{str(path)!r} must be a TOML file; {error}.") from None
 
 
 def check_entries(
@@ -22,8 +35,14 @@ def check_entries(
             raise InputError(f"A {what} must have the entry {name!r}; it has {listed(entries)}.")
 
 
-def written(entries: Mapping[str, Any], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Write entries, then arrays of tables; None and empty text are left out.
+def written(
+    entries: Mapping[str, Any],
+    tables: Mapping[str, Mapping[str, Any] | Sequence[Mapping[str, Any]]],
+    comments: Mapping[str, str] | None = None,
+) -> str:
+    """Write entries, then tables and arrays of tables; None and empty text are left out.
+
+    A comment stands behind the entry that it is named after, or above the table.
 
     Examples
     --------
@@ -35,10 +54,18 @@ def written(entries: Mapping[str, Any], tables: Mapping[str, Sequence[Mapping[st
     mitigator = "rw"
     <BLANKLINE>
     """
-    lines = [f"{_key(k)} = {_value(v)}" for k, v in entries.items() if v not in (None, "")]
+    said = comments or {}
+
+    def entry(key: str, value: Any) -> str:
+        return f"{_key(key)} = {_value(value)}" + (f"  # {said[key]}" if key in said else "")
+
+    lines = [entry(k, v) for k, v in entries.items() if v not in (None, "")]
     for name, rows in tables.items():
-        for row in rows:
-            lines += ["", f"[[{name}]]", *(f"{_key(k)} = {_value(v)}" for k, v in row.items())]
+        single = isinstance(rows, Mapping)
+        for row in [rows] if isinstance(rows, Mapping) else rows:
+            lines += ["", *([f"# {said[name]}"] if name in said else [])]
+            lines.append(f"[{name}]" if single else f"[[{name}]]")
+            lines += [entry(k, v) for k, v in row.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -54,9 +81,11 @@ def _value(value: Any) -> str:
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, dt.date):
+        return value.isoformat()
     if isinstance(value, bool | int | str):
         # JSON's escapes are TOML's, but for the DEL character that TOML wants escaped
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     raise InputError(
-        f"A study's file can hold numbers, text, booleans and lists of them; got {value!r}."
+        f"A TOML file can hold numbers, text, booleans, dates and lists of them; got {value!r}."
     )
