@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         make_splits,
         prepare,
     )
+    from isonomy.gate import Check, Policy, assert_fair, check
     from isonomy.metrics import METRICS, Counts, JointCounts, Metric, get_metric
     from isonomy.mitigators import MITIGATORS, make_mitigator
     from isonomy.models import make_model
@@ -36,6 +37,7 @@ _PUBLIC = {
     "benchmark": "Benchmark",
     "counterfactual": "tail",
     "data": "DATASETS Dataset dataset_from load make_biased make_splits prepare",
+    "gate": "Check Policy assert_fair check",
     "metrics": "Counts JointCounts METRICS Metric get_metric",
     "mitigators": "MITIGATORS make_mitigator",
     "models": "make_model",
@@ -48,7 +50,7 @@ _ROOM_OF = {name: room for room, names in _PUBLIC.items() for name in names.spli
 # Rooms that are called like the function of the same name in them.
 _CALLABLE_ROOMS = ("audit", "benchmark")
 _ROOMS = (
-    *("counterfactual", "data", "errors", "generators", "metrics", "mitigators", "models"),
+    *("counterfactual", "data", "errors", "gate", "generators", "metrics", "mitigators", "models"),
     *("networks", "papers", "report", "search", "stats", "store", "study", "tails", "testing"),
     "tradeoff",
 )
@@ -57,6 +59,7 @@ __all__ = [
     "Audit",
     "Baseline",
     "Benchmark",
+    "Check",
     "Counts",
     "DATASETS",
     "Dataset",
@@ -65,16 +68,19 @@ __all__ = [
     "MITIGATORS",
     "Metric",
     "PAPERS",
+    "Policy",
     "Record",
     "Store",
     "Study",
     "TradeOff",
     "__version__",
+    "assert_fair",
     "audit",
     "audit_counts",
     "audit_file",
     "audit_models",
     "benchmark",
+    "check",
     "dataset_from",
     "get_metric",
     "judge",

@@ -36,7 +36,8 @@ LEVELS: list[set[str]] = [
     {"benchmark"},
     {"papers"},
     {"report"},
-    {"testing", "cli"},
+    {"gate"},
+    {"testing", "cli", "pytest_plugin"},
     {"__main__"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

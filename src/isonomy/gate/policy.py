@@ -60,12 +60,11 @@ class Columns:
     def __post_init__(self) -> None:
         check_types(self)
         _store(self, favorable=_several(self.favorable), strata=_several(self.strata))
-        for name in ("privileged", "bins"):
+        for name, example in (("privileged", '{sex = "m"}'), ("bins", "{age = [25, 60]}")):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
                 raise InputError(
-                    f"{name} must be a table of attributes, such as {name} = "
-                    f"{'{sex = "m"}' if name == 'privileged' else '{age = [25, 60]}'}; got {given!r}."
+                    f"{name} must be a table by attribute, {name} = {example}; got {given!r}."
                 )
             _store(self, **{name: {str(a): _several(v) for a, v in given.items()}})
 
@@ -365,4 +364,3 @@ def _holds_policy(path: Path) -> bool:
         return True
     tool = read_toml(path).get("tool")
     return isinstance(tool, Mapping) and isinstance(tool.get("isonomy"), Mapping)
-

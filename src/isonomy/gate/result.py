@@ -10,7 +10,7 @@ import pandas as pd
 
 from isonomy._tables import plain
 from isonomy.audit import Audit, Finding
-from isonomy.gate.decide import EXIT_CODES, State, Verdict
+from isonomy.gate.decision import EXIT_CODES, State, Verdict
 from isonomy.gate.policy import Policy, Thin
 
 STATES: tuple[State, ...] = ("violated", "too little evidence", "accepted", "within")

@@ -245,7 +245,9 @@ class Counts(CellTensor):
         return cls(**vars(cells), favorable=named, privileged=chosen)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, favorable: Any = None, privileged: Any = None) -> Self:
+    def from_dict(
+        cls, data: Mapping[str, Any], *, favorable: Any = None, privileged: Any = None
+    ) -> Self:
         """Read what :meth:`to_dict` returned, and a JSON file holds."""
         try:
             names, classes, weighted = data["attributes"], data["classes"], bool(data["weighted"])

@@ -34,7 +34,9 @@ def decide(
     ['within']
     """
     judged = [f for f in findings if f.verdict in {"within", "violated", "insufficient evidence"}]
-    sure = {id(f) for f, holds in zip(judged, hold_together(judged, confidence), strict=True) if holds}
+    sure = {
+        id(f) for f, holds in zip(judged, hold_together(judged, confidence), strict=True) if holds
+    }
     return [
         "too little evidence"
         if f.rows is not None and f.rows < fewest_rows
