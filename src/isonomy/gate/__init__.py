@@ -2,6 +2,7 @@
 
 from isonomy.gate.decision import EXIT_CODES, decide, overall
 from isonomy.gate.faces import annotations, to_junit, to_markdown
+from isonomy.gate.passing import DEFAULT_METRICS, passing_policy
 from isonomy.gate.policy import Accepted, Columns, Earlier, Policy
 from isonomy.gate.result import Check, Outcome
 from isonomy.gate.run import assert_fair, check
@@ -11,6 +12,7 @@ __all__ = [
     "Accepted",
     "Check",
     "Columns",
+    "DEFAULT_METRICS",
     "EXIT_CODES",
     "Earlier",
     "Outcome",
@@ -21,6 +23,7 @@ __all__ = [
     "decide",
     "log_mlflow",
     "overall",
+    "passing_policy",
     "to_junit",
     "to_markdown",
 ]

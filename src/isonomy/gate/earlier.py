@@ -128,7 +128,7 @@ def _compare(
     elif high <= earlier.margin:
         state, reason = "within", "the gap is shown to be no wider than before plus the margin"
     else:
-        reason = "neither worse nor no worse is shown"
+        reason = "it is shown neither to be wider nor to be no wider"
     return Outcome(
         test="no worse",
         metric=metric.name,

@@ -1,7 +1,6 @@
 """A policy: which gaps are accepted, at which confidence, until when, and what thin evidence does."""
 
 import datetime as dt
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -17,7 +16,7 @@ from isonomy._validate import (
     match_values,
     unknown_name,
 )
-from isonomy.audit import FEWEST_ROWS, Audit
+from isonomy.audit import FEWEST_ROWS
 from isonomy.audit.judge import thresholds
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
@@ -52,10 +51,10 @@ class Columns:
     prediction: str = "y_pred"
     score: str | None = None
     weight: str | None = None
-    favorable: tuple[Any, ...] = ()
-    privileged: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    strata: tuple[str, ...] = ()
+    favorable: Sequence[Any] = ()
+    privileged: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    strata: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -242,38 +241,6 @@ class Policy:
                 raise InputError(f"{str(place)!r} must have a table [{TABLE}]; it has none.")
             entries = entries["tool"]["isonomy"]
         return cls.from_dict(entries, path=place)
-
-    @classmethod
-    def passing(cls, found: Audit, *, data: Columns | None = None) -> Self:
-        """Return a policy that an audit passes: the ranges it was judged by, wider where it must be.
-
-        Metrics on which the audit is undefined or has too few rows for any verdict are left out.
-        """
-        ranges: dict[str, tuple[float, float]] = {}
-        for name, (low, high) in found.settings["thresholds"].items():
-            rows = [
-                f
-                for f in (*found.metrics, *found.comparisons)
-                if f.name == name and f.attribute in found.counts.attributes
-            ]
-            if not rows or any(
-                not math.isfinite(f.low + f.high) or (f.rows or 0) < FEWEST_ROWS for f in rows
-            ):
-                continue
-            lowest = min(math.floor(f.low * 100) / 100 for f in rows)
-            highest = max(math.ceil(f.high * 100) / 100 for f in rows)
-            ranges[name] = (min(low, lowest), max(high, highest))
-        if not ranges:
-            raise InputError(
-                "A policy needs a metric that this audit can judge; none has enough rows in every "
-                "group: merge groups, or name other metrics (--metric)."
-            )
-        return cls(
-            attributes=found.counts.attributes,
-            metrics=ranges,
-            confidence=float(found.settings["confidence"]),
-            data=data or Columns(),
-        )
 
     # ------------------------------------------------------------------ doors out
 
