@@ -71,7 +71,12 @@ def written(
 
 def _key(name: str) -> str:
     plain = name.replace("_", "").replace("-", "")
-    return name if plain.isalnum() and name.isascii() else json.dumps(name)
+    return name if plain.isalnum() and name.isascii() else _text(name)
+
+
+def _text(value: Any) -> str:
+    # JSON's escapes are TOML's, but for the DEL character that TOML wants escaped
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
@@ -84,8 +89,7 @@ def _value(value: Any) -> str:
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, bool | int | str):
-        # JSON's escapes are TOML's, but for the DEL character that TOML wants escaped
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return _text(value)
     raise InputError(
         f"A TOML file can hold numbers, text, booleans, dates and lists of them; got {value!r}."
     )

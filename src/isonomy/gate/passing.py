@@ -44,14 +44,14 @@ def passing_policy(found: Audit, *, data: Columns | None = None) -> Policy:
                 for turn, end in ((math.floor, min(ends)), (math.ceil, max(ends)))
             )
             ranges[name] = (min(low, lowest), max(high, highest))
+    attributes = found.counts.attributes
     while ranges:
         policy = Policy(
-            attributes=found.counts.attributes,
+            attributes=attributes,
             metrics=ranges,
             confidence=float(found.settings["confidence"]),
-            intersections=any(
-                f.attribute == " & ".join(found.counts.attributes) for f in found.metrics
-            ),
+            intersections=any(" & ".join(attributes) == f.attribute for f in found.metrics)
+            and len(attributes) > 1,
             data=data or Columns(),
         )
         undecided = {o.metric for o in check(found, policy).outcomes if o.state != "within"}

@@ -197,7 +197,8 @@ class Policy:
             if name in {"data", "earlier"} and not isinstance(value, Mapping):
                 raise InputError(f"{name} must be a table [{name}] of a policy; got {value!r}.")
         given = dict(entries)
-        given.pop("path", None)
+        if "path" in given:
+            raise unknown_name("entry of a policy", "path", [f.name for f in fields(cls)][:-1])
         check_entries("policy", entries, cls, needed=("attributes", "metrics"))
         exceptions = given.pop("exceptions", ())
         for kind, name, needed in ((Columns, "data", ()), (Earlier, "earlier", ("audit",))):
