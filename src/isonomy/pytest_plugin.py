@@ -37,11 +37,15 @@ def audit_gate(request: pytest.FixtureRequest) -> "Callable[..., Check]":
 
     def gate(data: Any = None, policy: Any = None, **options: Any) -> "Check":
         __tracebackhide__ = True
+        from isonomy.errors import IsonomyError
         from isonomy.gate import Policy, assert_fair
 
         chosen = marked if policy is None else policy
         if not isinstance(chosen, Policy):
             chosen = request.config.rootpath / (chosen or "")
-        return assert_fair(data, chosen, **options)
+        try:
+            return assert_fair(data, chosen, **options)
+        except IsonomyError as error:  # one sentence, and no traceback through this package
+            pytest.fail(str(error), pytrace=False)
 
     return gate
