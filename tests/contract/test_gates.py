@@ -4,13 +4,16 @@ import json
 import tomllib
 import warnings
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
-from isonomy import Counts, Policy, assert_fair, audit_counts, check
+from isonomy import Audit, Counts, Policy, assert_fair, audit_counts, check
+from isonomy.audit import Finding
 from isonomy.gate import EXIT_CODES, Check, annotations, to_junit, to_markdown
 
 METRICS = (
@@ -97,16 +100,54 @@ def read_assertion(done: Check) -> str:
             return str(failure).partition(":")[0].casefold()
 
 
-def one_case(rng: np.random.Generator) -> str:
-    policy = random_policy(rng)
-    found = audit_counts(
+def real_audit(rng: np.random.Generator, policy: Policy) -> Audit:
+    return audit_counts(
         random_counts(rng), metrics=list(policy.metrics), thresholds=dict(policy.metrics),
         confidence=policy.confidence, resamples=100,
     )  # fmt: skip
+
+
+BASE = audit_counts(random_counts(np.random.default_rng(0)), metrics=["spd"], resamples=100)
+
+
+def made_up_audit(rng: np.random.Generator, policy: Policy) -> Audit:
+    """An audit of findings that were thrown together: what a door shows must not depend on sense."""
+    wanted = [
+        (m, c) for m in policy.metrics for c in ("unprivileged vs privileged", "a vs b", "c vs b")
+    ]
+    draws = rng.random((len(wanted), 5))
+    words = rng.choice(
+        ["within"] * 6 + ["violated", "insufficient evidence", "undefined"], len(wanted)
+    )
+    rows = []
+    for (name, compared), (value, low, high, p, n), word in zip(
+        wanted, draws.tolist(), words, strict=True
+    ):
+        if word == "undefined":
+            value = low = high = np.nan
+        ends = value - low, value + high if p < 0.9 else np.inf
+        pvalue = 10 ** (-4 * p) if word == "violated" else None
+        rows.append(
+            Finding(
+                name, name, "sex", compared, value, *ends, *policy.metrics[name],
+                None if n < 0.05 else int(10 ** (1 + 4 * n)), str(word), "as drawn", pvalue,  # type: ignore[arg-type]
+            )
+        )  # fmt: skip
+    settings = {
+        "confidence": policy.confidence, "thresholds": {m: [*e] for m, e in policy.metrics.items()}
+    }  # fmt: skip
+    gaps = [f for f in rows if f.comparison == wanted[0][1]]
+    single = [f for f in rows if f.comparison != wanted[0][1]]
+    return replace(BASE, metrics=tuple(gaps), comparisons=tuple(single), settings=settings)
+
+
+def one_case(rng: np.random.Generator, make: Callable[..., Audit]) -> str:
+    policy = random_policy(rng)
+    found = make(rng, policy)
     done = check(found, policy)
     doors = {
         "exit code": {code: word for word, code in EXIT_CODES.items()}[done.exit_code],
-        "json": read_json(json.dumps(done.to_dict())),
+        "json": read_json(json.dumps(done.to_dict(), allow_nan=False)),
         "junit": read_junit(to_junit(done)),
         "markdown": to_markdown(done).splitlines()[0].removeprefix("## Fairness gate: "),
         "annotations": read_annotations(annotations(done)),
@@ -114,26 +155,32 @@ def one_case(rng: np.random.Generator) -> str:
         "policy file": check(found, Policy.from_dict(tomllib.loads(policy.to_toml()))).verdict,
     }
     assert set(doors.values()) == {done.verdict}, doors
-    if policy.single_groups and policy.fewest_rows == 30:  # what --fail-on asks
-        assert bool(found.violated(*policy.metrics)) == (done.verdict == "violated")
+    if policy.single_groups and policy.fewest_rows == 30:
+        judged = [f for f in found.judged() if f.rows is None or f.rows >= 30]
+        if len(judged) == len(found.judged()):  # what --fail-on asks
+            assert bool(found.violated(*policy.metrics)) == (done.verdict == "violated")
     return done.verdict
 
 
-def cases(seed: int, samples: int) -> Counter[str]:
+def cases(seed: int, samples: int, make: Callable[..., Audit]) -> Counter[str]:
     rng = np.random.default_rng([20261118, seed])
-    return Counter(one_case(rng) for _ in range(samples))
+    return Counter(one_case(rng, make) for _ in range(samples))
 
 
-def test_random_audits_get_one_verdict_through_all_doors() -> None:
-    seen = cases(0, 500)
-    assert all(seen[verdict] > 25 for verdict in EXIT_CODES), seen
+@pytest.mark.parametrize(("make", "samples"), [(real_audit, 400), (made_up_audit, 1600)])
+def test_random_audits_get_one_verdict_through_all_doors(
+    make: Callable[..., Audit], samples: int
+) -> None:
+    seen = cases(0, samples, make)
+    assert all(seen[verdict] > samples / 20 for verdict in EXIT_CODES), seen
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(1, 41))
-def test_100_000_random_audits(part: int) -> None:
-    seen = cases(part, 2500)
-    assert all(seen[verdict] > 125 for verdict in EXIT_CODES), seen
+@pytest.mark.parametrize("part", range(1, 11))
+@pytest.mark.parametrize(("make", "samples"), [(real_audit, 400), (made_up_audit, 9600)])
+def test_100_000_random_audits(part: int, make: Callable[..., Audit], samples: int) -> None:
+    seen = cases(part, samples, make)
+    assert all(seen[verdict] > samples / 20 for verdict in EXIT_CODES), seen
 
 
 def test_an_audit_with_more_metrics_or_other_limits_is_judged_alike() -> None:

@@ -86,10 +86,10 @@ def compare_earlier(found: Audit, policy: Policy, earlier: Earlier) -> list[Outc
         views.append((" & ".join(policy.attributes), now, before))
     asked = [(get_metric(m), *view) for view in views for m in policy.metrics]
     together = 1 - (1 - policy.confidence) / len(asked)
-    return [_compare(*one, policy, earlier, together) for one in asked]
+    return [compare_gap(*one, policy, earlier, together) for one in asked]
 
 
-def _compare(
+def compare_gap(
     metric: Metric,
     view: str,
     now: Counts,
@@ -98,6 +98,7 @@ def _compare(
     earlier: Earlier,
     together: float,
 ) -> Outcome:
+    """Compare one gap of one attribute; ``together`` is the level at which worse is shown."""
     how = default_comparison(now)
     if how != default_comparison(before):
         raise InputError(
