@@ -34,10 +34,7 @@ def draw(
 
 def rates_of(name: str, size: float, groups: int, base: float, layout: str) -> list[float]:
     """Rates with a gap of that size: the first group lower (or higher), or all on a line."""
-    if name == "di":
-        far = base * (1 - size)
-    else:
-        far = base + size if layout == "turned" else base - size
+    far = base * (1 - size) if name == "di" else base + size if layout == "turned" else base - size
     if layout == "line":
         return np.linspace(far, base, groups).tolist()
     return [far, *[base] * (groups - 1)]

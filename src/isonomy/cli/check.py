@@ -149,7 +149,8 @@ def show(done: "Check", screen: "Console") -> None:
             f"[{COLORS[o.state]}]{o.state}[/{COLORS[o.state]}]",
         )
     screen.print(table)
-    screen.print()
+    if done.notes or any(o.state != "within" for o in done.outcomes):
+        screen.print()
     for o in done.outcomes:
         if o.state != "within":
             screen.print(f"[{COLORS[o.state]}]{o.state}[/{COLORS[o.state]}] {escape(o.sentence())}")
