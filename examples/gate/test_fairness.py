@@ -12,10 +12,10 @@ def test_predictions(audit_gate):
 
 
 @pytest.mark.fairness(policy="isonomy.toml")
-def test_one_region(audit_gate):
-    """Any audit, file or frame; the marker names another policy."""
+def test_some_people(audit_gate):
+    """Any audit, file or frame; a marker names another policy."""
     people = pd.read_csv("predictions.csv")
-    audit_gate(people[people.region.isin(["north", "west"])])
+    audit_gate(people[people.noise > -1])
 
 
 def test_by_hand():
