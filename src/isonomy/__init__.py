@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         make_splits,
         prepare,
     )
+    from isonomy.gate import Check, Policy, assert_fair, check
     from isonomy.metrics import METRICS, Counts, JointCounts, Metric, get_metric, scorer
     from isonomy.mitigators import MITIGATORS, make_mitigator
     from isonomy.models import make_model
@@ -49,6 +50,7 @@ _PUBLIC = {
     "benchmark": "Benchmark",
     "counterfactual": "tail",
     "data": "DATASETS Dataset dataset_from load make_biased make_splits prepare",
+    "gate": "Check Policy assert_fair check",
     "metrics": "Counts JointCounts METRICS Metric get_metric scorer",
     "mitigators": "MITIGATORS make_mitigator",
     "models": "make_model",
@@ -61,19 +63,9 @@ _ROOM_OF = {name: room for room, names in _PUBLIC.items() for name in names.spli
 # Rooms that are called like the function of the same name in them.
 _CALLABLE_ROOMS = ("audit", "benchmark")
 _ROOMS = (
-    *("counterfactual", "data", "errors", "generators", "metrics", "mitigators", "models"),
-    *(
-        "networks",
-        "papers",
-        "plots",
-        "report",
-        "search",
-        "stats",
-        "store",
-        "study",
-        "tails",
-        "testing",
-    ),
+    *("counterfactual", "data", "errors", "gate", "generators", "metrics", "mitigators", "models"),
+    *("networks", "papers", "plots", "report", "search", "stats", "store", "study", "tails"),
+    "testing",
     "tradeoff",
 )
 
@@ -81,6 +73,7 @@ __all__ = [
     "Audit",
     "Baseline",
     "Benchmark",
+    "Check",
     "Counts",
     "DATASETS",
     "Dataset",
@@ -90,11 +83,13 @@ __all__ = [
     "Metric",
     "OverTime",
     "PAPERS",
+    "Policy",
     "Record",
     "Store",
     "Study",
     "TradeOff",
     "__version__",
+    "assert_fair",
     "audit",
     "audit_counts",
     "audit_file",
@@ -103,6 +98,7 @@ __all__ = [
     "audit_over_time",
     "audit_selections",
     "benchmark",
+    "check",
     "dataset_from",
     "get_metric",
     "judge",

@@ -15,6 +15,7 @@
     ├── DegenerateOutputWarning            a classifier that predicts one class only
     ├── UnmetConstraintWarning             a limit on a disparity that could not be reached
     ├── DataCaveatWarning                  something a user of this dataset must know
+    ├── ThinEvidenceWarning                a gate that a policy opens although a gap is undecided
     └── VersionChangeWarning               a run continues with other versions of libraries
 
 Every message is one sentence: what must be, what was got, and what to do.
@@ -29,6 +30,7 @@ __all__ = [
     "IsonomyWarning",
     "MissingExtra",
     "NotApplicable",
+    "ThinEvidenceWarning",
     "UndefinedError",
     "UndefinedMetricWarning",
     "UnknownName",
@@ -83,6 +85,10 @@ class UnmetConstraintWarning(IsonomyWarning):
 
 class DataCaveatWarning(IsonomyWarning):
     """Something a user of this dataset must know."""
+
+
+class ThinEvidenceWarning(IsonomyWarning):
+    """A policy lets a gap pass for which there is too little evidence."""
 
 
 class VersionChangeWarning(IsonomyWarning):

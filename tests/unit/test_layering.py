@@ -22,6 +22,7 @@ LEVELS: list[set[str]] = [
         "_periods",
         "_registry",
         "_tables",
+        "_toml",
         "_validate",
     },
     {"plots"},
@@ -37,7 +38,8 @@ LEVELS: list[set[str]] = [
     {"benchmark"},
     {"papers"},
     {"report"},
-    {"testing", "cli"},
+    {"gate"},
+    {"testing", "cli", "pytest_plugin"},
     {"__main__"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

@@ -1,7 +1,6 @@
 """Models declared in a TOML file, made by name and trained on one part of the data."""
 
 import importlib
-import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from isonomy._names import parse_name
+from isonomy._toml import read_toml
 from isonomy._validate import in_one_line, listed, optional, unknown_name
 from isonomy.data import Dataset
 from isonomy.data.frames import make_transformer, with_categories
@@ -38,12 +38,7 @@ class TrainedModels:
 def read_declared(path: str | Path) -> dict[str, str]:
     """Return the models that a TOML file declares: its table ``[models]``, name to model."""
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path.name!r} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path.name!r} must be a TOML file; {error}.") from None
+    content = read_toml(path)
     for name in content:
         if name != "models":
             raise unknown_name(f"entry of {path.name}", name, ["models"])

@@ -377,6 +377,7 @@ class Audit:
             "conditional": [asdict(row) for row in self.conditional],
             "unexamined": self.unexamined,
             "notes": self.notes,
+            "counts": self.counts,
         }
         return {name: plain(value) for name, value in data.items()}
 

@@ -27,6 +27,7 @@ COMMANDS = [
     "audit",
     "audit_models",
     "benchmark",
+    "check",
     "data",
     "metrics",
     "mitigators",

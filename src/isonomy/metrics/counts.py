@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
 from isonomy._groups import is_unknown_group, sort_key
+from isonomy._tables import plain
 from isonomy._validate import (
     MISSING,
     as_names,
@@ -244,6 +245,25 @@ class Counts(CellTensor):
         chosen = _resolve_privileged(privileged, cells.attributes, cells.groups, shard)
         return cls(**vars(cells), favorable=named, privileged=chosen)
 
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, Any], *, favorable: Any = None, privileged: Any = None
+    ) -> Self:
+        """Read what :meth:`to_dict` returned, and a JSON file holds."""
+        try:
+            names, classes, weighted = data["attributes"], data["classes"], bool(data["weighted"])
+            rows = [[*cell] for cell in data["cells"]]
+            width = len(names) + (5 if weighted else 3)
+            if not rows or any(len(row) != width for row in rows):
+                raise ValueError
+        except (KeyError, TypeError, ValueError):
+            raise InputError(
+                "Counts must be a dictionary of attributes, classes, weighted and cells, as "
+                "to_dict() returns it; got another one."
+            ) from None
+        cells = tally.from_rows(rows, names, weighted=weighted, declared=classes)
+        return cls.from_cells(cells, favorable=favorable, privileged=privileged)
+
     # ------------------------------------------------------------------ what it holds
 
     @property
@@ -304,6 +324,30 @@ class Counts(CellTensor):
             columns["w"] = self.w[g, t, p]
             columns["w2"] = self.w2[g, t, p]
         return pd.DataFrame(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cells that hold rows as plain data, which :meth:`from_dict` reads back.
+
+        A cell is a list of its attribute values, label, prediction, rows and, where rows were
+        weighted, the sums of weights and of squared weights.
+
+        Examples
+        --------
+        >>> made = Counts.from_labels([1, 0, 1], [1, 0, 0], sensitive_features=["a", "b", "b"])
+        >>> made.to_dict()["cells"]
+        [['a', 1, 1, 1], ['b', 0, 0, 1], ['b', 1, 0, 1]]
+        >>> (Counts.from_dict(made.to_dict()).n == made.n).all()
+        np.True_
+        """
+        at = list(zip(*(axis.tolist() for axis in np.nonzero(self.n)), strict=True))
+        sums = [c for c in (self.w, self.w2) if c is not None]
+        cells = [
+            [*self.groups[g], self.classes[t], self.classes[p], int(self.n[g, t, p])]
+            + [float(c[g, t, p]) for c in sums]
+            for g, t, p in at
+        ]
+        held = {"attributes": self.attributes, "classes": self.classes, "weighted": self.weighted}
+        return dict(plain({**held, "cells": cells}))
 
     def __repr__(self) -> str:
         rows = f"{self.n.sum():,.0f} rows" if not self.shape else f"leading axes {self.shape}"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from isonomy._toml import check_entries
 from isonomy.data import Dataset, dataset_from
 from isonomy.data.fetch import sha256_of
 from isonomy.errors import DataUnavailable, InputError
-from isonomy.study.toml import check_entries
 
 Values = tuple[Any, ...]
 

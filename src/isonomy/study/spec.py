@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from isonomy._names import base_name, format_name, parse_name
 from isonomy._registry import Registry
+from isonomy._toml import check_entries, written
 from isonomy._validate import check_choice, listed, unknown_name
 from isonomy.data.catalog import DATASETS
 from isonomy.data.prepare import PREPARATIONS
@@ -20,7 +21,6 @@ from isonomy.mitigators.base import PROTOCOLS
 from isonomy.models import MODELS, RECIPES
 from isonomy.study.own_model import OwnModel
 from isonomy.study.source import Source
-from isonomy.study.toml import check_entries, written
 from isonomy.tradeoff.mutation import check_degrees
 
 MUTATION = "mutation"
