@@ -112,12 +112,14 @@ def axes(
     return "".join(parts)
 
 
-def svg(body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT) -> str:
-    """Put a drawing in its frame."""
+def svg(
+    body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT, marks: bool = False
+) -> str:
+    """Put a drawing in its frame; ``marks``: parts of it say what they are themselves."""
     return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" style="max-width:100%" '
-        f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
-        f"</style>{body}</svg>"
+        f'<svg class="wide" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'style="max-width:100%" role="{"group" if marks else "img"}" aria-label="{escape(title)}">'
+        f"<style>.t{{font-size:11px;fill:var(--soft)}}</style>{body}</svg>"
     )
 
 
