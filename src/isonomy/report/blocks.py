@@ -153,9 +153,9 @@ def blank(label: str, hint: str = "") -> Block:
     return {"type": "blank", "label": label, "hint": hint}
 
 
-def more(label: str, blocks: Iterable[Block], *, open: bool = False) -> Block:
+def more(label: str, blocks: Iterable[Block], *, unfolded: bool = False) -> Block:
     """Return blocks that are folded under a label; print shows them."""
-    return {"type": "more", "label": label, "open": open, "blocks": [*blocks]}
+    return {"type": "more", "label": label, "open": unfolded, "blocks": [*blocks]}
 
 
 # ---------------------------------------------------------------------- tables
@@ -270,6 +270,7 @@ def intervals(
     ideal: float | None = None,
     first: str = "",
     note: str = "",
+    numbers: bool = True,
 ) -> Block:
     """Return a chart of values with their intervals, one under the other, and its numbers.
 
@@ -287,8 +288,10 @@ def intervals(
         What the rows are.
     note : str
         How to read it.
+    numbers : bool
+        Whether its numbers follow as a table; not where one on the page holds them.
     """
-    numbers = table(
+    values = table(
         title,
         [first or "what", right("value"), right("interval"), right("accepted")],
         [
@@ -302,7 +305,9 @@ def intervals(
         ],
     )
     axis = {"low": float(ends[0]), "high": float(ends[1]), "ideal": ideal}
-    return _chart("intervals", title, alt, note, numbers, rows=[*rows], axis=axis)
+    return _chart(
+        "intervals", title, alt, note, values if numbers else None, rows=[*rows], axis=axis
+    )
 
 
 def whisker(

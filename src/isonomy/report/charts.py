@@ -86,7 +86,9 @@ def _intervals(chart: Chart) -> str:
         return f"{100 * share:.1f}%"
 
     rows = "".join(_whisker(row, at, axis["ideal"]) for row in chart["rows"])
-    marks = [low, *(t for t in ticks(low, high) if low < t < high), high]
+    near = 0.08 * (high - low)
+    inner = [t for t in ticks(low, high) if low + near < t < high - near]
+    marks = [low, *inner, high]
     edges = {low: "start", high: "end"}
     words = "".join(
         f'<text x="{at(t)}" y="13" text-anchor="{edges.get(t, "middle")}">{t:g}</text>'
@@ -103,31 +105,22 @@ def _whisker(row: Chart, at: Callable[[float], str], ideal: float | None) -> str
     parts = []
     if row["accept"]:
         left, right = (float(at(a)[:-1]) for a in row["accept"])
-        parts.append(
-            f'<rect x="{left}%" y="0" width="{right - left:.1f}%" height="18" '
-            f'fill="{_ink("within")}" fill-opacity=".16"/>'
-        )
+        parts.append(f'<rect class="ok" x="{left}%" width="{right - left:.1f}%" height="18"/>')
     if ideal is not None:
         x = at(ideal)
-        parts.append(
-            f'<line x1="{x}" x2="{x}" y1="0" y2="18" stroke="{_ink("soft")}" stroke-dasharray="2 2"/>'
-        )
+        parts.append(f'<line class="eq" x1="{x}" x2="{x}" y2="18"/>')
     value = "undefined"
     bounds = ""
     if row["low"] is not None and row["high"] is not None:
-        bounds = f"{row['low']:.3f} to {row['high']:.3f}"
-        parts.append(
-            f'<line x1="{at(row["low"])}" x2="{at(row["high"])}" y1="9" y2="9" '
-            f'stroke="{_ink(row["tone"])}" stroke-width="2.5"/>'
-        )
+        bounds = f"{row['low'] + 0.0:.3f} to {row['high'] + 0.0:.3f}"
+        parts.append(f'<line x1="{at(row["low"])}" x2="{at(row["high"])}" y1="9" y2="9"/>')
     if row["value"] is not None:
         value = f"{row['value'] + 0.0:.3f}"
-        parts.append(f'<circle cx="{at(row["value"])}" cy="9" r="4.5" fill="{_ink(row["tone"])}"/>')
+        parts.append(f'<circle cx="{at(row["value"])}" cy="9" r="4.5"/>')
     said = row["said"] or f"{row['label']}: {value}{f' ({bounds})' if bounds else ''}"
-    body = f'<rect width="100%" height="18" fill="none" pointer-events="all"/>{"".join(parts)}'
     return (
         f'<div class="whisker"><span>{escape(row["label"])}</span>'
-        f'<svg width="100%" height="18">{_mark(body, said)}</svg>'
+        f'<svg class="m {row["tone"]}" width="100%" height="18"><title>{escape(said)}</title>{"".join(parts)}</svg>'
         f'<span class="v">{value}<small>{bounds}</small></span></div>'
     )
 

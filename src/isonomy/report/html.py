@@ -34,8 +34,10 @@ def _drawn(chart: dict[str, Any]) -> Any:
 
 @cache
 def part_of_page(name: str) -> str:
-    """Return a style sheet or script of ours."""
-    return (files("isonomy.report") / "templates" / name).read_text(encoding="utf-8")
+    """Return a style sheet or script of ours, without indentation and comments."""
+    text = (files("isonomy.report") / "templates" / name).read_text(encoding="utf-8")
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 @FACES.register("html")

@@ -341,7 +341,7 @@ def draw_shares(chart: b.Block) -> str:
         told = ", ".join(f"{row[name]} {name}" for name in names)
         said = escape(f"{row['label']}: {told}")
         rows.append(
-            f'<div class="whisker"><span>{escape(row["label"])}</span><svg width="100%" height="14">'
-            f'<g class="m"><title>{said}</title>{"".join(strip)}</g></svg><span class="v">{told}</span></div>'
+            f'<div class="whisker"><span>{escape(row["label"])}</span><svg class="m" width="100%" height="14">'
+            f'<title>{said}</title>{"".join(strip)}</svg><span class="v">{told}</span></div>'
         )
     return f'<div role="group" aria-label="{escape(chart["title"])}">{"".join(rows)}</div>'
