@@ -4,7 +4,7 @@ A result of any room says in ``page`` which file of :mod:`isonomy.report` summar
 imported when something is to be shown, so that a result costs no more than its numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from isonomy._registry import Registry
@@ -15,12 +15,16 @@ SUMMARIES: Registry[Callable[..., Summary]] = Registry("kind of page", room="iso
 """From a result to its summary, by the kind of page."""
 FACES: Registry[Callable[[Summary], str]] = Registry("face", room="isonomy.report")
 """From a summary to text: ``html``, ``markdown``, ``notebook``."""
+SUFFIXES = (".html", ".md", ".json")
+"""What a report's name may end in, which says how it is written."""
 
 
 class Shown:
     """A result with a summary, from which pages, Markdown and notebooks are drawn."""
 
     page: ClassVar[str]
+    in_notebook: ClassVar[Mapping[str, Any]] = {}
+    """Options of the summary that a notebook shows: what takes seconds is left out."""
 
     def summary(self, **about: Any) -> Summary:
         """Return what a page says, as plain data: see :func:`isonomy.report.summarize`."""
@@ -35,4 +39,4 @@ class Shown:
         return FACES["markdown"](self.summary(**about))
 
     def _repr_html_(self) -> str:
-        return FACES["notebook"](self.summary())
+        return FACES["notebook"](self.summary(**self.in_notebook))

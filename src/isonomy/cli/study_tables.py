@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomy.cli.options import Alpha, Digits, Folder, Html, Json, Ours, Quiet, ResultsFolder
+from isonomy.cli.options import Alpha, Digits, Folder, Json, Ours, Quiet, Report, ResultsFolder
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -44,7 +44,7 @@ def tables_command(
     ours: Ours = False,
     results: ResultsFolder = None,
     json_file: Json = None,
-    html_file: Html = None,
+    report_files: Report = [],
     quiet: Quiet = False,
 ) -> None:
     """Make a paper's tables and figures from our runs of its study, or from the authors' files.
@@ -64,7 +64,13 @@ def tables_command(
     elif not published:
         store = open_store(folder, ours=ours, results=results)
     show_tables(
-        folder if store is None else store, table, published, reading, digits, json_file, html_file
+        folder if store is None else store,
+        table,
+        published,
+        reading,
+        digits,
+        json_file,
+        report_files,
     )
 
 

@@ -112,6 +112,7 @@ class EcdReport(Shown):
     """
 
     page: ClassVar[str] = "tail"
+    in_notebook: ClassVar[Mapping[str, Any]] = {"levels": False}
 
     attribute: Attribute
     groups: tuple[GroupReport, ...]

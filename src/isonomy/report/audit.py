@@ -132,7 +132,7 @@ def _people(found: Audit, attribute: str) -> list[b.Block]:
     weighted = bool(found.counts.weighted)
     selected = {g: r["selection_rate"] for g, r in rates.items() if "selection_rate" in r}
     reference, name = (None, "") if weighted else _reference(sizes, selected)
-    columns: list[str | b.Block] = ["group", b.right("rows"), b.right("share")]
+    columns: list[b.Cell] = ["group", b.right("rows"), b.right("share")]
     if not weighted:
         columns += [b.right("favourable decision"), b.right("wrongly refused")]
         if reference is not None:
@@ -224,6 +224,8 @@ def _charts(found: Audit, attribute: str) -> list[b.Block]:
             )
         )
     gaps = [f for f in found.metrics if f.attribute == attribute]
+    if attribute not in found.counts.attributes:  # an intersection: its gaps are in the tables
+        gaps = []
     for ratio, ends in ((False, (-0.5, 0.5)), (True, (0.0, 2.0))):
         rows = [
             b.whisker(
@@ -278,17 +280,17 @@ def _tables(found: Audit, attribute: str) -> list[b.Block]:
     if gaps:
         made.append(_gap_table(f"Gaps by {attribute}: {gaps[0].comparison}", gaps, single=False))
     made += _rate_tables(found, attribute)
-    rest = found.telling_groups(attribute)[1]
-    each = [f for f in found.comparisons if f.attribute == attribute]
-    if rest:
-        each = [*found.telling_comparisons(attribute)[0]]
-    if each:
+    each, hidden = found.telling_comparisons(attribute)
+    total = len(each) + hidden
+    if total:
         bad = sum(f.verdict == "violated" for f in each)
-        label = f"Each group against the privileged one: {len(each)} comparisons"
-        label += f"{' that are clearest' if rest else ''}{f', {bad} violated' if bad else ''}"
-        each.sort(key=lambda f: f.verdict != "violated")
-        caption = f"Single groups of {attribute}"
-        made.append(b.more(label, [_gap_table(caption, each, single=True)], unfolded=bad > 0))
+        label = f"Single groups of {attribute}: {bad} of {total} comparisons violated"
+        if each:
+            ordered = sorted(each, key=lambda f: f.verdict != "violated")
+            made.append(b.more(label, [_gap_table(label, ordered, single=True)], unfolded=bad > 0))
+        left = f"{label}; none is shown" if not each else f"{hidden} of {total} are not shown"
+        if hidden:
+            made.append(b.soft(f"{left} (--json and frame() have all)."))
     return made
 
 

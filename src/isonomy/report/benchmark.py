@@ -244,7 +244,7 @@ def _others(section: Section) -> list[b.Block]:
     names = [*dict.fromkeys(a for v in section.judged for a in v.others)]
     if not names:
         return []
-    heads: list[str | b.Block] = ["method"]
+    heads: list[b.Cell] = ["method"]
     for name in names:
         heads += [b.right(f"bias by {name} before"), b.right("after"), "change"]
     rows = []

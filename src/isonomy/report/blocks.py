@@ -4,7 +4,7 @@ A summary is a dictionary (schema ``isonomy.report/1``) that holds every word an
 The functions here make its blocks; the faces (HTML, Markdown, JSON) only draw them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ STATEMENT = (
 TONES = ("", "within", "violated", "thin", "undefined", "soft", "dot", "ink", "line")
 
 Block = dict[str, Any]
-Cell = str | dict[str, Any]
+Cell = Collection[str]
+"""A cell or a heading: words, or a dictionary with more."""
 
 
 def summary(
@@ -167,7 +168,7 @@ def right(label: str) -> Block:
 
 
 def table(
-    caption: str, columns: Sequence[str | Block], rows: Iterable[Sequence[Cell]], *, note: str = ""
+    caption: str, columns: Sequence[Cell], rows: Iterable[Sequence[Cell]], *, note: str = ""
 ) -> Block:
     """Return a table; the first cell of a row is its heading.
 

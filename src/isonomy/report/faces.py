@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from isonomy._files import write_text
-from isonomy._shown import SUMMARIES, Summary
+from isonomy._shown import SUFFIXES, SUMMARIES, Summary
 from isonomy._tables import plain
 from isonomy._validate import listed
 from isonomy.errors import InputError
 from isonomy.report.html import to_html
 from isonomy.report.markdown import to_markdown
-
-SUFFIXES = (".html", ".htm", ".md", ".markdown", ".json")
-"""What a page may be called, which says how it is written."""
 
 
 def summarize(
@@ -71,18 +68,7 @@ def to_json(summary: Summary) -> str:
     return json.dumps(plain(summary), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-_FACES = {".htm": to_html, ".html": to_html, ".md": to_markdown, ".markdown": to_markdown}
-
-
-def check_name(path: str | Path) -> str:
-    """Return the suffix of a page's name, or say which there are."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(
-            f"A report must end in {listed(('.html', '.md', '.json'))}, which says how it is "
-            f"written; got {str(path)!r}."
-        )
-    return suffix
+_FACES = dict(zip(SUFFIXES, (to_html, to_markdown, to_json), strict=True))
 
 
 def write(what: Any, path: str | Path, **about: Any) -> None:
@@ -106,6 +92,11 @@ def write(what: Any, path: str | Path, **about: Any) -> None:
     ...     Path(folder, "audit.md").read_text(encoding="utf-8").splitlines()[0]
     '# Audit of four people'
     """
-    suffix = check_name(path)
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(
+            f"A report must end in {listed(SUFFIXES)}, which says how it is written; got "
+            f"{str(path)!r}."
+        )
     summary = what if isinstance(what, dict) else summarize(what, **about)
-    write_text(path, _FACES.get(suffix, to_json)(summary))
+    write_text(path, _FACES[suffix](summary))

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -36,6 +37,8 @@ def _drawn(chart: dict[str, Any]) -> Any:
 def part_of_page(name: str) -> str:
     """Return a style sheet or script of ours, without indentation and comments."""
     text = (files("isonomy.report") / "templates" / name).read_text(encoding="utf-8")
+    if name.endswith(".css"):
+        text = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":")
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 

@@ -39,4 +39,4 @@ def _first(summary: Summary, part: str, kind: str) -> dict[str, Any] | None:
     if len(rows) <= _MOST_ROWS:
         return dict(found)
     rest = f"{len(rows) - _MOST_ROWS:,} more rows: frame() has all."
-    return found | {"rows": rows[:_MOST_ROWS], "note": f"{found['note']} {rest}".strip()}
+    return {**found, "rows": rows[:_MOST_ROWS], "note": f"{found['note']} {rest}".strip()}

@@ -90,7 +90,7 @@ def _table(table: PaperTable, digits: int | None) -> list[b.Block]:
             rows.append([label_of(row), *cells])
     lead = str(text.index.name or "row")
     if len(columns) > _WIDE:
-        heads: list[str | b.Block] = [lead, "column", b.right("value")]
+        heads: list[b.Cell] = [lead, "column", b.right("value")]
     else:
         heads = [lead, *(c if words else b.right(c) for c in columns)]
     note = " ".join(["Small: what the paper prints, where it is something else."] * beside)

@@ -38,8 +38,11 @@ def summarize_tail(
     *,
     title: str | None = None,
     command: str | None = None,
+    levels: bool = True,
 ) -> Summary:
     """Return the summary of reports of tails, one per attribute or intersection.
+
+    ``levels``: whether to draw return levels, whose intervals take a second a group.
 
     Examples
     --------
@@ -57,7 +60,7 @@ def summarize_tail(
     table: list[b.Block] = []
     for report in every:
         people += _people(report)
-        picture += _charts(report)
+        picture += _charts(report, levels=levels)
         table += _tables(report)
     return b.summary(
         "tail",
@@ -278,8 +281,9 @@ def _legend(report: EcdReport) -> list[tuple[str, str]]:
     return [(_tone(i), g.name) for i, g in enumerate(report.groups[:_MOST_NAMED])]
 
 
-def _charts(r: EcdReport) -> list[b.Block]:
-    charts = [histogram_chart(r), levels_chart(r), *(qq_chart(g) for g in r.groups)]
+def _charts(r: EcdReport, *, levels: bool) -> list[b.Block]:
+    charts = [histogram_chart(r), levels_chart(r) if levels else None]
+    charts += [qq_chart(g) for g in r.groups]
     return [chart for chart in charts if chart is not None]
 
 
@@ -371,7 +375,7 @@ def _worst(r: EcdReport) -> list[b.Block]:
     if not r.worst["cd"].any():  # nobody is the worst where no score moves
         return []
     traits = list(r.worst.columns[7:])
-    heads: list[str | b.Block] = [
+    heads: list[b.Cell] = [
         "row",
         "group",
         "compared with",

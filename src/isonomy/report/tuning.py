@@ -136,7 +136,7 @@ def _best(found: Tuning) -> int:
 
 def _table(found: Tuning) -> b.Block:
     names = found.parameters
-    heads = [
+    heads: list[b.Cell] = [
         *(b.right(n) for n in names),
         b.right(str(found.settings["performance"]).replace("_", " ")),
     ]
