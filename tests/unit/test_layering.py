@@ -20,6 +20,7 @@ LEVELS: list[set[str]] = [
         "_groups",
         "_names",
         "_registry",
+        "_shown",
         "_tables",
         "_validate",
     },

@@ -60,7 +60,9 @@ def _advice(section: Section) -> tuple[str, str]:
         return choice.method, "within"
     if not section.gap.shown:
         few = section.repeats < FEWEST
-        return ("too few repeats", "thin") if few else ("nothing to mitigate", "soft")
+        return (
+            ("too few repeats", "thin") if few else ("no bias shown, nothing to mitigate", "soft")
+        )
     return ("nothing is worth it", "violated") if choice.nearest else ("no recommendation", "thin")
 
 
@@ -75,8 +77,7 @@ def _verdict(result: Benchmark) -> b.Block:
             after = f"; runner-up {choice.runner_up}{how}"
         tiles.append(b.tile(words, f"{section.attribute}, model {section.model}{after}", tone))
         lead = f"{section.attribute}, model {section.model}. " if len(result.sections) > 1 else ""
-        first, *rest = sentences(section)
-        said += [lead + first, *rest]
+        said.append(lead + sentences(section)[0])
     if len(result.sections) == 1:
         section = result.sections[0]
         words, tone = _advice(section)
@@ -164,6 +165,7 @@ def plane_of(section: Section, verdicts: Sequence[MethodVerdict], title: str = "
 def _tables(result: Benchmark, section: Section) -> list[b.Block]:
     made = [
         b.heading(f"{section.attribute}, model {section.model}"),
+        b.items(sentences(section)[1:]),
         _methods(result, section),
         *_others(section),
         *_evidence(result, section),

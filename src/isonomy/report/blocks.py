@@ -4,6 +4,7 @@ A summary is a dictionary (schema ``isonomy.report/1``) that holds every word an
 The functions here make its blocks; the faces (HTML, Markdown, JSON) only draw them.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ STATEMENT = (
     "disparity with a threshold that people chose; it does not say whether a decision is just."
 )
 TONES = ("", "within", "violated", "thin", "undefined", "soft", "dot", "ink", "line")
+
+_TURNING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 Block = dict[str, Any]
 Cell = Collection[str]
@@ -79,7 +82,7 @@ def summary(
         "limits": [items([*limits, STATEMENT])],
     }
     names = PARTS | dict(headings or {})
-    return {
+    made_of = {
         "schema": SCHEMA,
         "kind": kind,
         "title": title,
@@ -92,6 +95,16 @@ def summary(
             if made
         ],
     }
+    return dict(_readable(made_of))
+
+
+def _readable(value: Any) -> Any:
+    """Return plain data with the characters of names written out that would turn text round."""
+    if isinstance(value, str):
+        return _TURNING.sub(lambda found: repr(found[0])[1:-1], value)
+    if isinstance(value, dict):
+        return {name: _readable(inner) for name, inner in value.items()}
+    return [_readable(inner) for inner in value] if isinstance(value, list) else value
 
 
 def verdict(
@@ -180,6 +193,8 @@ def table(
     """
     heads = [{"label": c, "align": "left"} if isinstance(c, str) else c for c in columns]
     filled = [[{"text": c} if isinstance(c, str) else c for c in row] for row in rows]
+    for row in filled:  # a heading that says nothing is none
+        row[0] = {"text": "(empty)"} if row[0] == {"text": ""} else row[0]
     return {"type": "table", "caption": caption, "columns": heads, "rows": filled, "note": note}
 
 
@@ -324,7 +339,7 @@ def whisker(
     """Return one row of :func:`intervals`: a value, its interval, its accepted range."""
     bounds = plain([value, low, high])
     return {
-        "label": label,
+        "label": label or "(empty)",
         **dict(zip(("value", "low", "high"), bounds, strict=True)),
         "accept": None if accept is None else [float(a) for a in accept],
         "tone": tone,

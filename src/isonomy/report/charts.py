@@ -86,7 +86,7 @@ def _intervals(chart: Chart) -> str:
         return f"{100 * share:.1f}%"
 
     rows = "".join(_whisker(row, at, axis["ideal"]) for row in chart["rows"])
-    near = 0.08 * (high - low)
+    near = 0.12 * (high - low)
     inner = [t for t in ticks(low, high) if low + near < t < high - near]
     marks = [low, *inner, high]
     edges = {low: "start", high: "end"}
