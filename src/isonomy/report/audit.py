@@ -49,13 +49,19 @@ def summarize_audit(
         people += _people(found, attribute)
         picture += _charts(found, attribute)
         table += _tables(found, attribute)
+    first = [*found.too_fine().values()]
     return b.summary(
         "audit",
         f"Audit of {title}" if title else "Audit",
         verdict=_verdict(found),
-        people=people,
+        people=[*b.notes(first), *people],
         picture=picture,
-        table=[*b.notes(found.notes), *table, *_conditional(found), _overall(found)],
+        table=[
+            *b.notes(n for n in found.notes if n not in first),
+            *table,
+            *_conditional(found),
+            _overall(found),
+        ],
         method=[b.facts(_facts(found, title))],
         limits=[*_unexamined(found), *LIMITS],
         command=command,

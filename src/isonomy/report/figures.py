@@ -75,7 +75,7 @@ def figure_svg(table: PaperTable) -> str:
     Examples
     --------
     >>> values = pd.DataFrame({"DI": [0.2, -0.1]}, ["a", "b"])
-    >>> figure_svg(PaperTable("fig3", "Bias", values, 2, drawing="bars")).count('class="bar"')
+    >>> figure_svg(PaperTable("fig3", "Bias", values, 2, drawing="bars")).count('class="bar m"')
     2
     """
     made = figure_chart(table)
