@@ -254,7 +254,7 @@ def ranks() -> Any:
 @cache
 def groups() -> Any:
     """Return groups of six methods."""
-    return scott_knott({name: column for name, column in zip("abcdef", _runs().T, strict=True)})
+    return scott_knott(dict(zip("abcdef", _runs().T, strict=True)))
 
 
 @cache

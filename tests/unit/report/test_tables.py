@@ -3,8 +3,8 @@
 import pandas as pd
 
 from isonomy.papers.table import PaperTable, decimals
-from isonomy.report.figures import figure_svg
 from isonomy.report import summarize, to_html
+from isonomy.report.figures import figure_svg
 
 ROWS = ["GC1", "GC2", "TM1"]
 
