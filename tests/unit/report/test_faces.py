@@ -106,8 +106,7 @@ def test_hostile_names_are_text() -> None:
     for bad in ("<script", "<b>bold", "49{%", "\u202e"):
         assert bad not in body
     assert "\\u202eright to left" in body
-    for bad in ("<script", "<b>", "[x](", "\u202e"):
-        assert bad not in markdown
+    assert not re.search(r"(?<!\\)[<\[]|\u202e", markdown.replace(COMMAND, ""))
     lines = [line for line in markdown.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in lines)  # no cell breaks its row
 
