@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from isonomy.audit import Audit, audit, audit_counts, audit_file, audit_models
+    from isonomy.audit import Audit, audit, audit_counts, audit_file, audit_models, audit_selections
     from isonomy.benchmark import Benchmark, benchmark
     from isonomy.counterfactual import tail
     from isonomy.data import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
-    "audit": "Audit audit_counts audit_file audit_models",
+    "audit": "Audit audit_counts audit_file audit_models audit_selections",
     "benchmark": "Benchmark",
     "counterfactual": "tail",
     "data": "DATASETS Dataset dataset_from load make_biased make_splits prepare",
@@ -74,6 +74,7 @@ __all__ = [
     "audit_counts",
     "audit_file",
     "audit_models",
+    "audit_selections",
     "benchmark",
     "dataset_from",
     "get_metric",

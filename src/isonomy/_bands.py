@@ -1,6 +1,8 @@
-"""Numbers to be cut into bands: the names of the bands, and cuts to suggest."""
+"""Numbers to be cut: in two (``income>50000``), or into bands, with their names and a suggestion."""
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -9,8 +11,46 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from isonomy._validate import check_choice, unknown_name
+from isonomy.errors import InputError
+
+_CUT = re.compile(r"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<number>[^<>=]+)")
 MANY = 12
 """A number with more values than this is to be cut into bands before its groups are compared."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A number cut in two: the column, one of ``>``, ``>=``, ``<`` and ``<=``, and where."""
+
+    column: str
+    sign: str
+    number: float
+
+
+def read_cut(text: str, columns: Sequence[Any] | None = None, *, what: str = "label") -> Cut | None:
+    """Read ``income>50000``; None where the text is itself a column, which must exist if not a cut.
+
+    Examples
+    --------
+    >>> read_cut("income >= 50e3", ["income", "age"])
+    Cut(column='income', sign='>=', number=50000.0)
+    >>> read_cut("age", ["income", "age"]) is None
+    True
+    """
+    match = None if columns is not None and text in columns else _CUT.fullmatch(text.strip())
+    if match is None:
+        if columns is not None and text not in columns:
+            raise unknown_name("column", text, columns)
+        return None
+    if columns is not None:
+        check_choice("column", match["column"], columns)
+    try:
+        return Cut(match["column"], match["sign"], float(match["number"]))
+    except ValueError:
+        raise InputError(
+            f"A {what} must be a column or COLUMN>NUMBER (also >=, < and <=); got {text!r}."
+        ) from None
 
 
 def band_names(cuts: Iterable[float]) -> list[str]:

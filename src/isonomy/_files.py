@@ -5,7 +5,9 @@ one with ``*``, ``?`` or ``[`` is a pattern. The first line of a CSV file names 
 are separated by the comma, semicolon, tab or ``|``, whichever is most frequent in it. An empty cell is missing. In a
 column of numbers so are NA, N/A, NaN, null and None; among words they are words, so that a group
 coded ``NA`` is a group. A first column without a name, as pandas and R write their row numbers, is
-left out, and so is the index of pandas in a Parquet file. Words such as yes and no, and dates, stay words; so do, in a Parquet or
+left out, and so is the index of pandas in a Parquet file. Between semicolons ``0,5`` and
+``1.234,56`` are numbers, where a column holds nothing else and one of them cannot be a whole number
+with separated thousands (``1,234``). Words such as yes and no, and dates, stay words; so do, in a Parquet or
 DuckDB file, lists and other values with parts. Decimals are floats. A sheet of an Excel file is
 read by the same rule (extra ``excel``), each cell as it was stored.
 """
@@ -31,6 +33,7 @@ _PARQUET, _CSV = {".parquet", ".pq"}, {".csv", ".tsv", ".txt", ".data"}
 _DUCKDB, _PACKED = {".duckdb", ".ddb", ".db"}, {".gz", ".zst"}
 _EXCEL = {".xlsx", ".xlsm"}
 _NUMBER = "try_cast(trim({0}) AS DOUBLE)"
+_COMMA = "replace(replace(trim({0}), '.', ''), ',', '.')"
 _SAMPLE = 20_000
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _AS_WORDS = (
@@ -203,15 +206,36 @@ def _csv_reader(connection: Any, literal: str) -> str:
     number = f"bool_and({_NUMBER} IS NOT NULL OR coalesce(lower(trim({{0}})), '') IN {ABSENT})"
     maybe = _where(connection, f"(SELECT * FROM {call}) LIMIT {_SAMPLE})", texts, number)
     numbers = _where(connection, f"{call})", maybe, f"{number} AND bool_or(isfinite({_NUMBER}))")
+    rest = [c for c in texts if c not in numbers] if separator == ";" else []
+    commas = _decimal_commas(connection, f"{call})", rest)
     chosen = "*"
     if len(names) > 1 and not names[0].strip("\ufeff "):
         first_column = next(iter(kinds))
         chosen += f" EXCLUDE ({sql_name(first_column)})"
         numbers = [c for c in numbers if c != first_column]
-    if numbers:
-        casts = ", ".join(f"{_NUMBER} AS {{0}}".format(sql_name(c)) for c in numbers)
+        commas = [c for c in commas if c != first_column]
+    if numbers or commas:
+        pairs = [(c, _NUMBER) for c in numbers]
+        pairs += [(c, _NUMBER.format(_COMMA)) for c in commas]
+        casts = ", ".join(f"{cast} AS {{0}}".format(sql_name(c)) for c, cast in pairs)
         chosen += f" REPLACE ({casts})"
     return f"{call})" if chosen == "*" else f"(SELECT {chosen} FROM {call}))"
+
+
+def _decimal_commas(connection: Any, rows: str, texts: Sequence[str]) -> list[str]:
+    """Return the columns of words that are numbers with decimal commas, and cannot be others."""
+    cell = "trim({0})"
+    decimal = rf"regexp_full_match({cell}, '[+-]?(\d*|\d{{{{1,3}}}}(\.\d{{{{3}}}})+),\d+|[+-]?\d+')"
+    thousands = rf"regexp_full_match({cell}, '[+-]?[1-9]\d{{{{0,2}}}}(,\d{{{{3}}}})+|[^,]*')"
+    absent = f"coalesce(lower({cell}), '') IN {ABSENT}"
+    asked = f"bool_and({decimal} OR {absent}) AND NOT bool_and({thousands} OR {absent})"
+    maybe = _where(
+        connection,
+        f"(SELECT * FROM {rows} LIMIT {_SAMPLE})",
+        texts,
+        f"bool_and({decimal} OR {absent})",
+    )
+    return _where(connection, rows, maybe, asked)
 
 
 def _plain_rows(connection: Any, rows: str) -> str:

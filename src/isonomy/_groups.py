@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._bands import band_names, is_number, suggestion
-from isonomy._validate import MISSING, check_length, listed
+from isonomy._validate import MISSING, check_length, comma_hint, listed
 from isonomy.errors import InputError
 
 FEW = 256  # a span of whole numbers that is coded by a table
@@ -142,8 +142,11 @@ def bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "p
     ['under 25', '25 to 60', '60 and over']
     """
     if not is_number(values):
-        some = list(values.dropna().unique()[:3])
-        raise InputError(f"Only numbers can be cut into bins; {attribute!r} holds {listed(some)}.")
+        words = values.dropna().unique()
+        hint = f": {say}" if (say := comma_hint(words)) else ""
+        raise InputError(
+            f"Only numbers can be cut into bins; {attribute!r} holds {listed(words[:3])}{hint}."
+        )
     edges = sorted(set(cuts))
     if not edges:
         raise InputError(f"At least one cut must be named for {attribute!r}; got none.")

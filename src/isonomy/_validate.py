@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
@@ -180,11 +181,30 @@ def _numbers(given: ArrayLike, name: str) -> NDArray[np.float64]:
     try:
         return np.asarray(given, dtype=np.float64).ravel()
     except (TypeError, ValueError, OverflowError):
-        words = [v for v in np.asarray(given, dtype=object).ravel() if not is_real(v)]
+        cells = np.asarray(given, dtype=object).ravel()
+        words = list(dict.fromkeys(str(v) for v in cells if not is_real(v)))
         raise InputError(
-            f"{name} must be numbers; got {listed(list(dict.fromkeys(map(str, words))), most=3)}: "
-            f"name another column."
+            f"{name} must be numbers; got {listed(words, most=3)}: "
+            f"{comma_hint(words) or 'name another column'}."
         ) from None
+
+
+def comma_hint(words: Iterable[Any]) -> str:
+    """Return what to do where words are numbers with commas; empty where they are not.
+
+    Examples
+    --------
+    >>> comma_hint(["0,5", "1,25"])
+    "write their decimals with a point ('0.5') and their thousands without a comma"
+    >>> comma_hint(["nurse"])
+    ''
+    """
+    texts = [str(word).strip() for word in words]
+    if not texts or not all(re.fullmatch(r"[+-]?[\d.]*(,\d+)*", t) and t for t in texts):
+        return ""
+    if not any("," in t for t in texts):
+        return ""
+    return "write their decimals with a point ('0.5') and their thousands without a comma"
 
 
 def is_real(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """A hundred deliberate mistakes, a hundred clear sentences: what was wrong, and what to do."""
 
 import pickle
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -122,8 +123,14 @@ COMMANDS = [
     ("audit p.csv $A --table a", "--table is for DuckDB and Excel files"),
     # audit: what its columns mean
     ("audit p.csv --label y --prediction yhat", "protected attribute must be named", "--sensitive"),
-    ("audit p.csv --prediction yhat --sensitive sex", "no column 'y_true'", "with --label"),
+    ("audit p.csv --sensitive sex", "no column 'y_true'", "with --label"),
     ("audit p.csv --label y --sensitive sex", "no column 'y_pred'", "with --prediction"),
+    (
+        "audit p.csv --label y --sensitive sex --favorable good --score score",
+        "name yours with --prediction 'score>=0.5'",
+    ),
+    ("audit p.csv $A --prediction 'race>=0.5'", "must hold numbers to be cut in two", "'race'"),
+    ("audit p.csv $A --prediction 'score>=half'", "prediction must be a column or COLUMN>NUMBER"),
     ("audit p.csv --label y --prediction yht --sensitive sex", "'yht'; did you mean 'yhat'?"),
     ("audit p.csv --label y --prediction yhat --sensitive gender", "no column 'gender'", "'sex'"),
     ("audit p.csv --label y --prediction yhat --sensitive sex", "--favorable", "'bad' and 'good'"),
@@ -196,7 +203,13 @@ COMMANDS = [
     ("tradeoff p.csv $B --score race", "Scores must be numbers", "name another column"),
     ("tradeoff p.csv $L --method reweigh", "did you mean 'reweighing'?"),
     ("tradeoff p.csv $L --method reweighing --model svmm", "did you mean 'svm'?"),
-    ("tune prejudice_remover p.csv $L", "At least one parameter", "--param eta=0:100:5"),
+    ("tune prejudice_remover p.csv $L", "At least one parameter", "--param eta=5,25,100"),
+    ("tune disparate_impact_remover p.csv $L", "--param repair_level=0.25,0.5,0.75,1."),
+    ("tune fair_smote p.csv $L", "At least one parameter", "fair_smote has 'balance'"),
+    ("tune fairway p.csv $L --param tune=1,2", "tune must be true or false; got 1"),
+    ("audit p.csv $A --metric roc_auc", "roc_auc needs scores; pass --score COLUMN"),
+    ("tune reweighing p.csv $L", "reweighing has no parameter of its own; name another method"),
+    ("tune reweigh p.csv $L", "did you mean 'reweighing'?"),
     ("tune prejudice_remover p.csv $L --param eta=abc", "eta must be a number; got 'abc'"),
     ("tune prejudice_remover p.csv $L --param eta", "NAME=LOW:HIGH:STEP", "got 'eta'"),
     ("tune prejudice_remover p.csv $L --param eta=10:1:1", "must rise from LOW to HIGH"),
@@ -237,9 +250,21 @@ COMMANDS = [
     ("study run mine.toml --memory-limit lots", "written 800M or 4G; got 'lots'"),
     ("study run mine.toml --time-limit 0", "time limit must be above 0"),
     ("study run mine.toml --out .", "new or empty folder", "choose another"),
-    ("study status nothing", "'nothing' does not exist", "name the folder"),
+    (
+        "study status nothing",
+        "There is no run at 'nothing' or 'out/nothing'",
+        "isonomy study run STUDY --out nothing",
+    ),
+    (
+        "study tables chen_2022",
+        "no run at 'chen_2022' or 'out/chen_2022'",
+        "isonomy study run chen_2022.",
+    ),
+    ("study compare chen", "or 'out/chen_2022'", "make it with isonomy study run chen."),
+    ("study query mine 'from runs' --out empty", "'empty' is no store", "name the folder"),
+    ("study export mine r.csv --out no", "no run at 'no'", "isonomy study run STUDY --out no"),
     ("study resume empty", "'empty' is no store", "name the folder"),
-    ("study verify nothing", "'nothing' does not exist", "name the folder"),
+    ("study verify nothing", "no run at 'nothing'", "name its folder with --out"),
     ("study query mine 'select * form runs'", "A query must be SQL on the views", "DuckDB says"),
     ("study query mine 'drop view runs'", "must be one SELECT", "got 'DROP'"),
     ("study export mine runs.xls", ".parquet or .csv", "'runs.xls'"),
@@ -338,6 +363,11 @@ def test_commands(folder: Path, line: str, words: tuple[str, ...]) -> None:
     start, sentence = done.stderr[: len("isonomy: ")], done.stderr[len("isonomy: ") : -1]
     assert start == "isonomy: "
     one_sentence(sentence, words)
+    # on the command line there are options, and no parameters or values of Python
+    python = (
+        r"=(None|True|False)\b|_features|\bnp\.|InputError|\b\w+= |=\S* \(--|\b(None|True|False)\b"
+    )
+    assert not re.search(python, sentence), sentence
 
 
 @pytest.mark.parametrize("number", range(len(CALLS)))

@@ -64,6 +64,20 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_every_command_takes_the_folder_that_run_takes(ran: Path, tmp_path: Path) -> None:
+    """``--out`` names the folder of a run wherever a run is named."""
+    place = str(tmp_path / "place")
+    run = ["run", "mine.toml", "--repeats", "1", "--backend", "serial", "--out", place]
+    command(ran, *run)
+    for line in (["status", "x"], ["resume", "x", "--backend", "serial"], ["verify", "x"],
+                 ["query", "x", "from runs"], ["score", "x", "mcc"], ["merge", "x", "mine"],
+                 ["export", "x", str(tmp_path / "x.csv")]):  # fmt: skip
+        command(ran, *line, "--out", place)
+    for line in ("tables", "compare"):
+        done = command(ran, line, "x", "--out", place, code=2)
+        assert "no run at" not in done.stderr
+
+
 def test_run_status_resume(ran: Path, tmp_path: Path) -> None:
     status = command(ran, "status", "mine", "--json", str(tmp_path / "status.json"))
     assert "mine in out/mine: 2 of 2 trials, 6 of 6 records" in status.stdout
@@ -180,7 +194,7 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_go_on(
         (["run", "mine.toml", "--memory-limit", "much"], "written 800M or 4G; got 'much'"),
         (["run", "mine.toml", "--protocol", "published"], "no protocol 'published'"),
         (["run", "mine.toml", "--out", "."], "must begin in a new or empty folder"),
-        (["status", "nothing"], "'nothing' does not exist"),
+        (["status", "nothing"], "no run at 'nothing' or 'out/nothing'"),
         (["query", "mine", "select * from nothing"], "DuckDB says:"),
         (["score", "mine", "roc_auc"], "must be a function of counts"),
         (["export", "mine", "runs.xls"], "written to .parquet or .csv"),
@@ -195,7 +209,7 @@ def test_mistakes_get_one_sentence(ran: Path, arguments: list[str], sentence: st
 
 def test_a_mistake_ends_with_code_2(ran: Path) -> None:
     done = command(ran, "status", "nothing", code=2)
-    assert done.stderr.startswith("isonomy: A store is a folder")
+    assert done.stderr.startswith("isonomy: There is no run at 'nothing'")
     assert "Traceback" not in done.stderr
 
 

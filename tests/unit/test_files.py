@@ -12,6 +12,7 @@ import pytest
 from isonomy._files import interruptible, open_table, read_table, replacing, write_table, write_text
 from isonomy.audit import audit_file
 from isonomy.data import Dataset
+from isonomy.data.own import own_dataset
 from isonomy.errors import InputError
 
 
@@ -209,3 +210,60 @@ def test_an_interrupt_of_duckdb_is_one_of_the_keyboard(error: Exception) -> None
         raise error
     with pytest.raises(RuntimeError, match="other"), interruptible():
         raise RuntimeError("other")
+
+
+def european(tmp_path: Path, score: str = "{:.3f}", separator: str = ";") -> Path:
+    """A file as a spreadsheet in Europe saves it; the last score is missing."""
+    lines = [separator.join(["sex", "age", "wage", "answers", "p", "w", "y"])]
+    for k in range(120):
+        p = score.format((k * 37 % 100 + 0.5) / 100).replace(".", ",")
+        cells = [
+            "fm"[k % 2],
+            f"{20 + k % 40},5",
+            f"1.{k:03d},25",
+            f"{k % 3},1x",
+            p,
+            "1,5",
+            str(k // 60),
+        ]
+        lines.append(separator.join(f'"{cell}"' for cell in cells))
+    return write(tmp_path / "europe.csv", "\n".join(lines) + "\n")
+
+
+def test_decimal_commas_between_semicolons_are_numbers(tmp_path: Path) -> None:
+    file = european(tmp_path)
+    table = read_table(file)
+    assert table["age"].iloc[:2].tolist() == [20.5, 21.5]
+    assert table["wage"].iloc[1] == 1001.25
+    assert table["p"].iloc[1] == 0.375
+    assert table["answers"].iloc[1] == "1,1x"
+    options = {"label": "y", "sensitive_features": ["sex", "age"], "bins": {"age": [30, 50]}}
+    found = audit_file(file, prediction="p>=0.5", score="p", weight="w", resamples=100, **options)
+    assert found.counts.w is not None
+    assert found.counts.w.sum() == 180.0
+    made, notes = own_dataset(file, **options)
+    assert made.X["p"].dtype == float
+    assert not any("commas" in note for note in notes)
+
+
+def test_numbers_with_commas_that_may_be_thousands_stay_words_and_get_a_sentence(
+    tmp_path: Path,
+) -> None:
+    lines = "".join(f"{'fm'[k % 2]};{k // 20};{k // 20};{k % 9 + 1},{k:03d}\n" for k in range(40))
+    file = write(tmp_path / "wages.csv", "sex;y;yhat;wage\n" + lines)
+    assert read_table(file)["wage"].iloc[0] == "1,000"
+    point = "write their decimals with a point"
+    options = {"label": "y", "sensitive_features": ["sex"]}
+    assert any(point in note for note in own_dataset(file, **options)[1])
+    calls = [
+        lambda: own_dataset(file, label="wage>2", sensitive_features=["sex"]),
+        lambda: own_dataset(file, label="y", sensitive_features=["wage"], bins={"wage": [2]}),
+        lambda: audit_file(file, prediction="yhat", score="wage", resamples=100, **options),
+        lambda: audit_file(file, prediction="wage>2", resamples=100, **options),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=point):
+            call()
+    commas = european(tmp_path, separator=",")  # quoted cells between commas: not read, and said
+    with pytest.raises(InputError, match=point):
+        audit_file(commas, label="y", prediction="p>=0.5", sensitive_features="sex")

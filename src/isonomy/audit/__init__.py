@@ -6,6 +6,7 @@ from isonomy.audit.findings import Audit, ConditionalGap, Finding, GroupRate
 from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
 from isonomy.audit.models import audit_models, privileged_groups
 from isonomy.audit.run import audit, audit_counts, audit_file
+from isonomy.audit.selections import SelectionAudit, audit_selections, audit_selections_file
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
 from isonomy.audit.traits import Trait
 from isonomy.audit.unexamined import looks_protected, unexamined_columns
@@ -20,6 +21,7 @@ __all__ = [
     "GroupRate",
     "ModelPair",
     "ModelsAudit",
+    "SelectionAudit",
     "Standing",
     "TrainedModels",
     "Trait",
@@ -27,6 +29,8 @@ __all__ = [
     "audit_counts",
     "audit_file",
     "audit_models",
+    "audit_selections",
+    "audit_selections_file",
     "declared_model",
     "looks_protected",
     "privileged_groups",

@@ -28,6 +28,7 @@ class Finding:
     ``p_value`` is that of a violation, for this finding alone (all pairs of groups where the
     largest is compared with the smallest); ``p_audit`` is adjusted for all verdicts of the audit.
     ``rows_needed`` says about how many rows the smallest compared rate must rest on for a verdict.
+    ``left_out`` names the groups that were not compared: too few rows are behind a rate of theirs.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Finding:
     p_value: float | None = None
     p_audit: float | None = None
     rows_needed: int | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,25 @@ class Audit(Shown):
             if many := too_many_numbers(attribute, values, rows):
                 out[attribute] = many
         return out
+
+    def left_out(self, attribute: str) -> list[str]:
+        """Return sentences on the groups that some of an attribute's gaps do not compare.
+
+        None where a number is to be cut into bands first: too few rows are all that its groups have.
+        """
+        if attribute in self.too_fine():
+            return []
+        gaps = [f for f in self.metrics if f.attribute == attribute]
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for group in dict.fromkeys(group for f in gaps for group in f.left_out):
+            metrics = tuple(f.name for f in gaps if group in f.left_out)
+            alike.setdefault(metrics, []).append(group)
+        return [
+            f"Fewer than {self.settings['fewest_rows']} rows are behind a rate of {listed(groups)}, "
+            f"left out of {', '.join(metrics)}: such a gap can be smaller than one that compares "
+            f"all groups."
+            for metrics, groups in alike.items()
+        ]
 
     def telling_groups(self, attribute: str) -> tuple[list[str], str]:
         """Return the groups that a table shows, and a sentence on the rest where there is one.

@@ -26,10 +26,12 @@ GROUP_RATES = (
 )
 
 
-def group_rates(attribute: str, counts: Counts, confidence: float) -> list[GroupRate]:
+def group_rates(
+    attribute: str, counts: Counts, confidence: float, names: Sequence[str] = GROUP_RATES
+) -> list[GroupRate]:
     """Return the rates of every group with Wilson intervals."""
     out = []
-    for name in GROUP_RATES:
+    for name in names:
         rate = RATES[name]
         value, rows, effective = rate(counts), rate.rows(counts), rate.effective_rows(counts)
         low, high = wilson_interval(value, effective, confidence=confidence)
@@ -98,7 +100,7 @@ def notes(
                 f"with the smallest, and the interval holds for all pairs of groups together."
             )
         out += _strays(attribute, part)
-        empty = [f.label for f in findings if f.attribute == attribute and VACUOUS in str(f.reason)]
+        empty = [f.name for f in findings if f.attribute == attribute and VACUOUS in str(f.reason)]
         if empty:
             out.append(
                 f"The threshold says nothing about {listed(dict.fromkeys(empty), most=12)} of "

@@ -68,7 +68,8 @@ def thresholds(
     out = {}
     for metric in chosen:
         ratio = metric.goal == "one"
-        bounded = metric.kind == "group" and (ratio or np.isfinite(metric.bounds).all())
+        between = ratio and metric.parts is not None  # four fifths are of rates, and not of odds
+        bounded = metric.kind == "group" and (between or np.isfinite(metric.bounds).all())
         default = limits["ratio" if ratio else "difference"] if bounded else None
         limit = limits.get(metric.name, default)
         if limit is None:
@@ -142,6 +143,7 @@ def gap(
         )
     known = {"compare": how} if "compare" in metric.parameters else {}
     left_out: list[str] = []
+    unknown = {name for name, known in zip(counts.labels(), counts.known, strict=True) if not known}
     if metric.parts is None:
         return _resampled(metric, attribute, counts, drawn(), accept, confidence, known)
     if how == "max_min":
@@ -159,7 +161,7 @@ def gap(
     assert metric.denominators is not None
     rows = int(metric.denominators(counts, compare=how))
     facts = result.facts(accept)
-    verdict, why = _verdict(value, low, high, accept, facts, metric, confidence)
+    verdict, why = verdict_of(value, low, high, accept, facts, metric, confidence)
     reason = metric.undefined(counts, **known) if verdict == "undefined" else None
     needed = _rows_needed(value, low, high, accept, facts, metric, verdict)
     why = _with_rows(why, needed)
@@ -180,6 +182,7 @@ def gap(
         reason=reason or why,
         p_value=_shown(pvalue, verdict),
         rows_needed=needed,
+        left_out=tuple(name for name in left_out if name not in unknown),
     )
 
 
@@ -199,7 +202,7 @@ def _resampled(
         float(end) for end in _around(value, *percentile_interval(samples, confidence=confidence))
     )
     lost = float(np.isnan(samples).mean())
-    verdict, why = _verdict(value, low, high, accept, None, metric, confidence, lost)
+    verdict, why = verdict_of(value, low, high, accept, None, metric, confidence, lost)
     reason = metric.undefined(counts, **known) if verdict == "undefined" else None
     rows = None if metric.denominators is None else int(metric.denominators(counts, **known))
     return Finding(
@@ -250,7 +253,7 @@ def _range_text(accept: tuple[float, float], ratio: bool) -> str:
     return f"±{accept[1]:.3g}"
 
 
-def _verdict(
+def verdict_of(
     value: float,
     low: float,
     high: float,
@@ -260,6 +263,7 @@ def _verdict(
     confidence: float,
     lost: float = 0.0,
 ) -> tuple[Verdict | None, str | None]:
+    """Return the verdict on a gap by its interval, and why."""
     if np.isnan(value):
         return "undefined", "0 / 0"
     if accept is None:
@@ -374,7 +378,7 @@ def each_group(
         lows, highs, pvalues = (x.tolist() for x in (limits.low, limits.high, limits.pvalue))
         for k in np.flatnonzero(shown).tolist():
             value, low, high = float(values[k]), lows[k], highs[k]
-            verdict, why = _verdict(value, low, high, limit, facts[k], metric, confidence)
+            verdict, why = verdict_of(value, low, high, limit, facts[k], metric, confidence)
             needed = _rows_needed(value, low, high, limit, facts[k], metric, verdict)
             if verdict == "undefined":
                 why = metric.undefined(_pair(unprivileged, k, merged), compare="privileged") or why

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from isonomy._bands import read_cut
 from isonomy._files import open_table, sql_name
 from isonomy._groups import as_column, attribute_columns, group_index, is_one_of
 from isonomy._tables import as_pandas, column_names, row_count, take
@@ -32,7 +33,7 @@ from isonomy.audit.unexamined import look_for_others
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Counts, Metric, ScoreTable, get_metric, neighbours
 from isonomy.metrics.gaps import default_comparison
-from isonomy.metrics.query import banded
+from isonomy.metrics.query import banded, outcome
 
 MOST_DRAWS = 50_000_000
 """Cells times resamples that are held at once: 400 MB."""
@@ -114,7 +115,7 @@ def audit(
     ('accuracy', 1.0)
     """
     columns = attribute_columns(sensitive_features)
-    alike = {} if strata is None else _stratum_columns(strata, columns)
+    alike = {} if strata is None else stratum_columns(strata, columns)
     if alike and privileged is not None and not isinstance(privileged, Mapping):
         privileged = {next(iter(columns)): privileged}
     counted = Counts.from_labels(
@@ -181,7 +182,7 @@ def _some_rows(X: Any, attributes: Mapping[str, Any]) -> pd.DataFrame | list[str
     return table.reset_index(drop=True).assign(**asked)
 
 
-def _stratum_columns(strata: Any, columns: Mapping[Any, Any]) -> dict[Any, Any]:
+def stratum_columns(strata: Any, columns: Mapping[Any, Any]) -> dict[Any, Any]:
     """Read the strata; one without a name is called stratum."""
     named = attribute_columns(strata)
     single = len(named) == 1 and not hasattr(strata, "columns") and not isinstance(strata, Mapping)
@@ -233,7 +234,7 @@ def audit_counts(
     of all columns of the table, or a frame of some of its rows, to list those that look protected
     and were not asked about; ``strata`` are attributes of the counts to compare within, and not to audit.
     """
-    counted, counts = counts, _without(counts, strata)
+    counted, counts = counts, without_strata(counts, strata)
     chosen = [get_metric(m) for m in (judge.DEFAULT_METRICS if metrics is None else metrics)]
     for metric in chosen:
         _refuse_unserved(metric, scored=table is not None, alone=neighbour_metrics or {})
@@ -242,7 +243,7 @@ def audit_counts(
     if resamples < 100:
         raise InputError(f"resamples must be at least 100 for an interval; got {resamples}.")
     drawn_by_group = any(m.kind == "group" and m.parts is None for m in chosen)
-    views = _views(counts, resamples if drawn_by_group else 1, intersections)
+    views = views_of(counts, resamples if drawn_by_group else 1, intersections)
     everyone = counts.regroup(np.zeros(len(counts.groups), dtype=np.intp), (("all",),))
     drawn = everyone.resample(resamples, random_state=random_state)
     findings = judge.overall(everyone, drawn, chosen, confidence, neighbour_metrics or {})
@@ -264,7 +265,7 @@ def audit_counts(
         if how == "privileged" and len(part.groups) > 2:
             comparisons += judge.each_group(chosen, attribute, part, accept, confidence)
         rates += group_rates(attribute, part, confidence)
-    findings, comparisons = _together(findings, comparisons)
+    findings, comparisons = judge_together(findings, comparisons)
     conditional = [
         row
         for attribute in (counts.attributes if strata else ())
@@ -277,7 +278,7 @@ def audit_counts(
     )
     said = notes(counts, views, table, [*findings, *comparisons], confidence) + proxies
     said += [
-        f"The {row.label} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
+        f"The {row.name} of {row.attribute} ({row.comparison}) turns: {row.value:.3f} overall and "
         f"{row.within:.3f} within {row.strata} (Simpson's paradox)."
         for row in conditional
         if row.turns
@@ -302,7 +303,7 @@ def audit_counts(
     )
 
 
-def _without(counts: Counts, strata: Sequence[str]) -> Counts:
+def without_strata(counts: Counts, strata: Sequence[str]) -> Counts:
     """Add up over the strata."""
     if not strata:
         return counts
@@ -338,7 +339,7 @@ def _refuse_unserved(metric: Metric, *, scored: bool, alone: Mapping[str, Any]) 
         )
 
 
-def _together(
+def judge_together(
     findings: list[Finding], comparisons: list[Finding]
 ) -> tuple[list[Finding], list[Finding]]:
     """Adjust the p-values of violations for all verdicts of the audit."""
@@ -350,7 +351,7 @@ def _together(
     return every[: len(findings)], every[len(findings) :]
 
 
-def _views(counts: Counts, resamples: int, intersections: bool) -> list[tuple[str, Counts]]:
+def views_of(counts: Counts, resamples: int, intersections: bool) -> list[tuple[str, Counts]]:
     """Return each attribute, and the intersection, with its counts.
 
     ``resamples`` is how often groups are drawn: metrics that are gaps between rates need none.
@@ -365,6 +366,26 @@ def _views(counts: Counts, resamples: int, intersections: bool) -> list[tuple[st
             f"{resamples:,} times: name fewer attributes, merge their values, or lower resamples."
         )
     return [*views, (joint, counts)]
+
+
+def others_of(
+    source: str | os.PathLike[str],
+    table: str | None,
+    names: Sequence[str],
+    used: Collection[str | None],
+    bins: Mapping[str, Sequence[float]] | None,
+    rows: float,
+) -> pd.DataFrame:
+    """Read some rows of a file, taken evenly: its attributes and the columns that are not used."""
+    every = math.ceil(min(rows, ROWS_READ) / LOOKED_AT)
+    with open_table(source, table) as file:
+        others = [sql_name(c) for c in file.columns if c not in used]
+        found: pd.DataFrame = file.execute(
+            f"SELECT {', '.join([*(f'{banded(a, bins)} AS {sql_name(a)}' for a in names), *others])} "
+            f'FROM (SELECT *, row_number() OVER () AS "row (nr)" FROM {file.rows} LIMIT {ROWS_READ}) '
+            f'WHERE "row (nr)" % {every} = 0'
+        ).df()
+    return found
 
 
 def audit_file(
@@ -389,7 +410,8 @@ def audit_file(
     source : path
         The file.
     label, prediction, sensitive_features, score, weight : str
-        Columns; ``sensitive_features`` may name several. Scores of more than two million rows are read as
+        Columns; ``sensitive_features`` may name several. A label or prediction may also be a number
+        cut in two, ``"income>50000"`` or ``"score>=0.5"``. Scores of more than two million rows are read as
         a histogram, and what that can do to the AUC is stated.
     table : str, optional
         Table of a DuckDB file.
@@ -420,27 +442,22 @@ def audit_file(
         favorable=favorable,
         privileged=privileged,
     )
-    used = {label, prediction, score, weight, *names, *alike}
-    others = [sql_name(c) for c in columns if c not in used]
-    every = math.ceil(min(counted.n.sum(), ROWS_READ) / LOOKED_AT)
-    with open_table(source, table) as file:
-        options["columns"] = file.execute(
-            f"SELECT {', '.join([*(f'{banded(a, bins)} AS {sql_name(a)}' for a in names), *others])} "
-            f'FROM (SELECT *, row_number() OVER () AS "row (nr)" FROM {file.rows} LIMIT {ROWS_READ}) '
-            f'WHERE "row (nr)" % {every} = 0'
-        ).df()
+    label_cut, cut = read_cut(label, columns), read_cut(prediction, columns, what="prediction")
+    used = {score, weight, *names, *alike}
+    used |= {label_cut.column if label_cut else label, cut.column if cut else prediction}
+    options["columns"] = others_of(source, table, names, used, bins, counted.n.sum())
     options["strata"] = alike
     if score is None:
         return audit_counts(counted, **options)
-    counts = _without(counted, alike)
+    counts = without_strata(counted, alike)
     if counts.n.sum() > EXACT_ROWS:
         histogram = ScoreTable.from_query(
             source, counts, label=label, score=score, weight=weight, table=table, bands=bins
         )
         return audit_counts(counted, table=histogram, **options)
-    keys = {label: sql_name(label), **{a: banded(a, bins) for a in names}}
+    keys = {label: outcome(label, columns), **{a: banded(a, bins) for a in names}}
     with open_table(source, table) as file:
-        huge = [c for c in keys if file.columns[c] in HUGE and c not in (bins or {})]
+        huge = [c for c in keys if file.columns.get(c) in HUGE and c not in (bins or {})]
         keys |= {c: f"CAST({keys[c]} AS VARCHAR)" for c in huge}
         wanted = [sql_name(c) for c in (score, *([weight] if weight else []))]
         wanted += [f"{key} AS {sql_name(c)}" for c, key in keys.items()]

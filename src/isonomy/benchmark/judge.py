@@ -33,7 +33,7 @@ from isonomy.benchmark.recommend import (
     recommend,
     word_of,
 )
-from isonomy.benchmark.words import headline, metric_words
+from isonomy.benchmark.words import headline, metric_words, sentences
 from isonomy.errors import InputError, NotApplicable
 from isonomy.metrics import JointCounts, get_metric
 from isonomy.store import Record
@@ -140,6 +140,8 @@ class Benchmark(Shown):
         sections = [
             {
                 **{name: getattr(s, name) for name in names},
+                "headline": headline(s),
+                "sentences": sentences(s),
                 "methods": [{**v.to_dict(), "word": self.word(v)} for v in s.verdicts],
                 "notes": s.notes,
             }

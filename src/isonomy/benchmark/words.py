@@ -25,14 +25,20 @@ def percent(probability: float) -> str:
     return f"{int(100 * probability + 1e-9)}%"
 
 
+def without_choice(section: Section) -> str:
+    """Return in a few words why no method is chosen."""
+    if section.repeats < FEWEST:
+        return "too few repeats"
+    if not section.gap.shown:
+        return "no bias shown, nothing to mitigate"
+    return "no recommendation" if section.recommendation.nearest is None else "nothing is worth it"
+
+
 def headline(section: Section) -> str:
     """Return in one line what a section recommends."""
     choice = section.recommendation
-    if not section.gap.shown and choice.method is None:
-        few = section.repeats < FEWEST
-        advice = "too few repeats" if few else "no bias shown, nothing to mitigate"
-    elif choice.method is None:
-        advice = "no recommendation" if choice.nearest is None else "nothing is worth it"
+    if choice.method is None:
+        advice = without_choice(section)
     elif choice.runner_up is None:
         advice = choice.method
     else:
@@ -48,11 +54,12 @@ def sentences(section: Section) -> list[str]:
         return [f"No recommendation: {choice.why}."]
     if choice.method is None:
         near = section.verdict(choice.nearest or "")
+        advice = "Keep the original model, or change what it learns from."
+        first = f"Nothing is worth it: {choice.why}. {advice}"
+        if section.repeats < FEWEST:
+            first = f"Nothing is decided: {_too_few(section)}. As yet {choice.why}."
         return [
-            (
-                f"Nothing is worth it: {choice.why}. Keep the original model, or change what it "
-                "learns from."
-            ),
+            first,
             (
                 f"Nearest came {near.method}, with a probability of {percent(near.worth)}: "
                 f"{_price(section, near)}"
@@ -68,16 +75,23 @@ def sentences(section: Section) -> list[str]:
                 "the table has those before."
             ),
         )
+    few = [f"This is not decided yet: {_too_few(section)}."] if section.repeats < FEWEST else []
     need = "It needs" if best.needs_attribute else "It does not need"
     random = ", and its predictions are randomized" if best.randomized else ""
     return [
         f"Choose {best.method}: {_price(section, best)}",
+        *few,
         *luck,
         _against_baselines(section, section.verdict(best.method)),
         f"{need} {_by(section)} at prediction{random}.",
         *_runner_up(section),
         *(_other(name, change) for name, change in best.others.items() if change.by == change.by),
     ]
+
+
+def _too_few(section: Section) -> str:
+    few = "1 repeat is" if section.repeats == 1 else f"{section.repeats} repeats are"
+    return f"{few} too few to say what is worth it; {FEWEST} are the least, 10 or more serve better"
 
 
 def _by(section: Section) -> str:

@@ -8,6 +8,7 @@ import typer
 
 from isonomy import __version__
 from isonomy.cli.output import command_line, speak, visible
+from isonomy.cli.spoken import spoken
 from isonomy.errors import IsonomyError
 
 __all__ = ["app", "main"]
@@ -87,7 +88,7 @@ def main() -> None:
         typer.echo(_usage(error), err=True)
         sys.exit(2)
     except IsonomyError as error:
-        typer.echo(f"isonomy: {visible(str(error))}", err=True)
+        typer.echo(f"isonomy: {visible(spoken(str(error)))}", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("isonomy: interrupted.", err=True)

@@ -37,6 +37,7 @@ from isonomy.cli.output import (
     interval,
     make_table,
     number,
+    print_note,
     refuse_same_file,
     write_json,
     write_reports,
@@ -61,8 +62,8 @@ def audit_command(
     file: str = typer.Argument(
         ..., help="A CSV, Parquet, Excel or DuckDB file; the name of a table with --print-sql."
     ),
-    label: Label = "y_true",
-    prediction: Prediction = "y_pred",
+    label: Label = None,
+    prediction: Prediction = None,
     sensitive: Sensitive = [],
     score: Score = None,
     privileged: Privileged = [],
@@ -96,6 +97,9 @@ def audit_command(
     those of all differences and ratios. --fail-on takes metrics, or any; the confidence then holds
     for all verdicts on them together.
 
+    Without labels (--prediction names the selections, and neither --label nor a column y_true is
+    there) every group's selection rate is compared with the best and with --reference.
+
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
     if not counts:
@@ -115,11 +119,12 @@ def audit_command(
 
         source = ".".join(sql_name(part) for part in file.split("."))
         keys = [*sensitive, *strata]
-        query = group_query(source, label or "y_true", prediction, keys, weight, cuts)
+        columns = label or "y_true", prediction or "y_pred"
+        query = group_query(source, *columns, keys, weight, cuts)
         typer.echo(f"{query};")
         return
     refuse_same_file(json_file, report_files)
-    from isonomy.audit import audit_counts, audit_file
+    from isonomy.audit import SelectionAudit, audit_counts, audit_file, audit_selections_file
     from isonomy.metrics import Counts, get_metric
     from isonomy.metrics.query import read_counts
 
@@ -136,28 +141,44 @@ def audit_command(
         "favorable": favorable or None,
         "privileged": parse_pairs(privileged, "--privileged") or None,
     }
-    with working(f"counting {file}"), naming(y_true="label", y_pred="prediction"):
-        if counts:
+    reading: dict[str, Any] = {
+        "sensitive_features": sensitive,
+        "score": score,
+        "weight": weight,
+        "table": table,
+        "bins": cuts,
+        "strata": strata,
+    }
+    unlabelled = not counts and _without_labels(file, table, label, prediction)
+    result: Audit
+    from_score = f"prediction '{score}>=0.5'" if score else "prediction"
+    with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
+        if unlabelled:
+            judging |= {"favorable": groups["favorable"], "reference": groups["privileged"]}
+            result = audit_selections_file(
+                file, prediction=prediction or "y_pred", **reading, **judging
+            )
+        elif counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)
         else:
             result = audit_file(
                 file,
                 label=label or "y_true",
-                prediction=prediction,
-                sensitive_features=sensitive,
-                score=score,
-                weight=weight,
-                table=table,
-                bins=cuts,
-                strata=strata,
+                prediction=prediction or "y_pred",
+                **reading,
                 **groups,
                 **judging,
             )
     # looked up before anything is shown: a gate that cannot close is a usage error
     violated = result.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
     screen = console()
-    show(result, screen, file)
+    if isinstance(result, SelectionAudit):
+        from isonomy.cli.selections_screen import show_selections
+
+        show_selections(result, screen, file)
+    else:
+        show(result, screen, file)
     write_json(json_file, {"file": file, **result.to_dict()})
     write_reports(report_files, result, title=file)
     if violated:
@@ -167,6 +188,18 @@ def audit_command(
         )
         typer.echo(f"isonomy: thresholds violated: {names}", err=True)
         raise typer.Exit(1)
+
+
+def _without_labels(
+    file: str, table: str | None, label: str | None, prediction: str | None
+) -> bool:
+    """Return whether a file is one of selections only: nobody named a label, nor is there one."""
+    if label is not None or prediction is None:
+        return False
+    from isonomy._files import open_table
+
+    with open_table(file, table) as opened:
+        return "y_true" not in opened.columns
 
 
 # ---------------------------------------------------------------------- the screen
@@ -184,7 +217,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
     screen.print(_summary(found))
     first = [*found.too_fine().values()]
     for note in first:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
     screen.print()
     overall = make_table(
         "metric", "value", "interval", title="Overall", right=["value", "interval"]
@@ -206,6 +239,8 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             screen.print(
                 _gap_table(gaps, f"Gaps by {escape(attribute)}: {gaps[0].comparison}", screen.width)
             )
+            for sentence in found.left_out(attribute):
+                screen.print(f"[yellow]{escape(sentence)}[/yellow]")
         worth, hidden = found.telling_comparisons(attribute)
         if worth:
             screen.print()
@@ -224,7 +259,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
         screen.print(_conditional_table(found))
     screen.print()
     for note in (note for note in found.notes if note not in first):
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
     if found.unexamined:
         screen.print(
             f"[yellow]Unexamined[/yellow] These columns look protected and were not asked about: "

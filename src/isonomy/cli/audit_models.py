@@ -12,12 +12,14 @@ from isonomy.cli.output import (
     interval,
     make_table,
     number,
+    print_note,
     refuse_same_file,
     visible,
     write_json,
     write_reports,
 )
 from isonomy.cli.progress import working
+from isonomy.cli.spoken import spoken
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def audit_models_command(
         str,
         typer.Argument(
             metavar="FOLDER",
-            help="A folder of models (.skops; pickle and joblib with --trust; .toml), or one file.",
+            help="A folder of models (.skops, .toml; pickle, joblib and skops of trees with --trust), or one file.",
         ),
     ],
     data: Annotated[
@@ -45,10 +47,7 @@ def audit_models_command(
     bins: options.Bins = [],
     drop: options.Drop = [],
     weight: options.Weight = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Open pickles, which can run any code when they are opened."),
-    ] = False,
+    trust: options.Trust = False,
     train: Annotated[
         float, typer.Option("--train", help="Share of the rows that declared models learn from.")
     ] = 0.7,
@@ -248,9 +247,9 @@ def show(found: "ModelsAudit", screen: "Console", title: str) -> None:
             screen.print(sentence, markup=False)
     _show_traits(found, screen)
     for name, why in found.left_out.items():
-        screen.print(f"[magenta]left out[/magenta] {escape(name)}: {escape(why)}")
+        screen.print(f"[magenta]left out[/magenta] {escape(name)}: {escape(spoken(why))}")
     for note in found.notes:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
 
 
 def _rank(rank: int, ends: tuple[int, int]) -> str:

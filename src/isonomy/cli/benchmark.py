@@ -14,10 +14,12 @@ from isonomy.cli.output import (
     console,
     make_table,
     messages,
+    print_note,
     write_json,
     write_reports,
 )
 from isonomy.cli.progress import counting
+from isonomy.cli.spoken import spoken
 from isonomy.cli.tradeoff import colored
 from isonomy.errors import InputError
 
@@ -171,10 +173,8 @@ def _offering_a_folder(folder: Path) -> Iterator[None]:
 
 
 def _print_notes(screen: "Console", notes: Sequence[str]) -> None:
-    from rich.markup import escape
-
     for note in notes:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}", highlight=False)
+        print_note(screen, note)
 
 
 def show(screen: "Console", result: "Benchmark", *, said: Sequence[str] = ()) -> None:
@@ -191,7 +191,7 @@ def show(screen: "Console", result: "Benchmark", *, said: Sequence[str] = ()) ->
         _print_methods(screen, result, section)
         for verdict in section.verdicts:
             if verdict.status != "ok":
-                reason = f"{escape(verdict.method)}: {escape(verdict.reason)}"
+                reason = f"{escape(verdict.method)}: {escape(spoken(verdict.reason))}"
                 screen.print(f"[magenta]{verdict.status}[/magenta] {reason}", highlight=False)
     notes = [*(n for s in result.sections for n in s.notes), *result.notes]
     _print_notes(screen, [note for note in notes if note not in said])

@@ -57,7 +57,8 @@ File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet, Excel
 Folder = Annotated[
     str,
     typer.Argument(
-        metavar="FOLDER", help="Folder of a run (out/NAME), the study's name, or a file of results."
+        metavar="STUDY",
+        help="The study's name (its run is in out/STUDY, or in --out), the folder of its run, or a file of results.",
     ),
 ]
 Ours = Annotated[
@@ -68,12 +69,21 @@ ResultsFolder = Annotated[
     str | None,
     typer.Option("--results", metavar="DIR", help="Where the files of --ours are, if elsewhere."),
 ]
-Label = Annotated[str | None, typer.Option("--label", help="Column of the true labels.")]
+Label = Annotated[
+    str | None,
+    typer.Option("--label", help="Column of the true labels, or a number cut in two: 'wage>20'."),
+]
 Outcome = Annotated[
     str | None,
     typer.Option("--label", help="Column to predict, or a number cut in two: 'income>50000'."),
 ]
-Prediction = Annotated[str, typer.Option("--prediction", help="Column of the predictions.")]
+Prediction = Annotated[
+    str | None,
+    typer.Option(
+        "--prediction",
+        help="Column of the predictions (or selections), or a score cut in two: 'p>=0.5'.",
+    ),
+]
 Score = Annotated[
     str | None, typer.Option("--score", help="Column with the probability of a favorable outcome.")
 ]
@@ -91,7 +101,11 @@ Sensitive = Annotated[
 ]
 Privileged = Annotated[
     list[str],
-    typer.Option("--privileged", help="ATTRIBUTE=VALUE[,VALUE...]: the group to compare with."),
+    typer.Option(
+        "--privileged",
+        "--reference",
+        help="ATTRIBUTE=VALUE[,VALUE...]: the group to compare with.",
+    ),
 ]
 Favorable = Annotated[
     list[str],
@@ -114,6 +128,15 @@ Strata = Annotated[
 ]
 Drop = Annotated[
     list[str], typer.Option("--drop", callback=_values, help="Column not to learn from.")
+]
+
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Open pickles, and skops files that hold types skops does not know (trees do): "
+        "opening them can run any code.",
+    ),
 ]
 
 # What is run and measured.
@@ -190,6 +213,9 @@ Retry = Annotated[
 
 # Output.
 Out = Annotated[str | None, typer.Option("--out", help="Folder of the results.")]
+RunFolder = Annotated[
+    str | None, typer.Option("--out", help="Folder of the run; by default out/STUDY.")
+]
 Json = Annotated[
     str | None,
     typer.Option(
@@ -290,7 +316,7 @@ def naming(**options: str) -> Iterator[None]:
         for column, option in options.items():
             if str(error).startswith(f"There is no column {column!r}"):
                 guess = str(error).endswith("?")  # as in: did you mean 'base'?
-                end = f" (--{option})?" if guess else f": name yours with --{option}."
+                end = f" (--{option.split()[0]})?" if guess else f": name yours with --{option}."
                 raise UnknownName(str(error)[:-1] + end) from None
         raise
 

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from isonomy.cli.spoken import spoken
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:
@@ -161,6 +162,13 @@ def make_table(
         table.add_column(style="bold", no_wrap=True)
         table.add_column()
     return table
+
+
+def print_note(screen: "Console", text: str) -> None:
+    """Print what a reader must know, in the words of the command line."""
+    from rich.markup import escape
+
+    screen.print(f"[yellow]Note[/yellow] {escape(spoken(text))}", highlight=False)
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -1,6 +1,7 @@
 """``isonomy study``: run a study, see how far it is, continue it, query and export it."""
 
 import json
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,7 +55,7 @@ def run_command(
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="as_published or corrected.")
     ] = None,
-    out: opt.Out = None,
+    out: opt.RunFolder = None,
     backend: opt.Backend = "loky",
     workers: opt.Workers = None,
     scheduler: opt.Scheduler = None,
@@ -117,6 +118,7 @@ def resume_command(
     time_limit: opt.TimeLimit = None,
     memory_limit: opt.MemoryLimit = None,
     retry: opt.Retry = False,
+    out: opt.RunFolder = None,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -126,7 +128,7 @@ def resume_command(
     """
     from isonomy.study.run import study_of
 
-    store = open_store(folder)
+    store = open_store(folder, out)
     limits = {"time_limit": time_limit, "memory_limit": read_size(memory_limit)}
     engine = {"backend": backend, "workers": workers, "scheduler": scheduler, **limits}
     raise typer.Exit(_run(study_of(store), str(store.path), retry, json_file, engine))
@@ -134,14 +136,17 @@ def resume_command(
 
 @group.command("status")
 def status_command(
-    folder: opt.Folder, json_file: opt.Json = None, quiet: opt.Quiet = False
+    folder: opt.Folder,
+    out: opt.RunFolder = None,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Show how far a run is, and what has failed; it may be running meanwhile."""
     from rich.markup import escape
 
     from isonomy.study import status
 
-    now = status(open_store(folder))
+    now = status(open_store(folder, out))
     screen = console()
     screen.print(
         f"\n[bold]{now.study}[/bold] in {now.path}: {now.trials_done:,} of {now.trials:,} trials, "
@@ -178,6 +183,7 @@ def query_command(
     limit: Annotated[int, typer.Option("--limit", help="The most rows to print.")] = 50,
     ours: opt.Ours = False,
     results: opt.ResultsFolder = None,
+    out: opt.RunFolder = None,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -187,7 +193,7 @@ def query_command(
     metric. counts: the joint counts. Example: "select mitigator, avg(accuracy) from runs group by
     mitigator".
     """
-    answer = open_store(folder, ours=ours, results=results).query(sql)
+    answer = open_store(folder, out, ours=ours, results=results).query(sql)
     screen = console()
     if json_file:
         write_json(json_file, {"rows": json.loads(answer.to_json(orient="records"))})
@@ -209,6 +215,7 @@ def export_command(
         str | None, typer.Option("--view", help="runs (the default), results or counts.")
     ] = None,
     hosts: Annotated[bool, typer.Option("--hosts", help="With the names of the machines.")] = False,
+    out: opt.RunFolder = None,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -218,7 +225,7 @@ def export_command(
     machine, CPU time, checksum. Other commands read it as they read a run, and `isonomy study
     run NAME --from NAME.parquet` continues it on another machine.
     """
-    store = open_store(folder)
+    store = open_store(folder, out)
     if Path(target).suffix and not Path(target).is_dir():
         check_writable(target, option="TARGET")
         written = store.export(target, view or "runs", hosts=hosts)
@@ -240,7 +247,10 @@ def export_command(
 
 @group.command("verify")
 def verify_command(
-    folder: opt.Folder, json_file: opt.Json = None, quiet: opt.Quiet = False
+    folder: opt.Folder,
+    out: opt.RunFolder = None,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Read every file of a run again and check its checksum; nothing is changed.
 
@@ -248,10 +258,10 @@ def verify_command(
     """
     from isonomy.store import verify_store
 
-    place, problems = _place(folder), []
+    place, problems = _place(folder, out), []
     if place.suffix == ".parquet":
         try:
-            open_store(folder)
+            open_store(folder, out)
         except InputError as error:
             problems = [str(error)]
     else:
@@ -266,11 +276,12 @@ def score_command(
     metrics: Annotated[
         list[str], typer.Argument(help="Metrics of counts (see `isonomy metrics`).")
     ],
+    out: opt.RunFolder = None,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Add metrics to a run from its stored counts; nothing is fitted again."""
-    store = open_store(folder)
+    store = open_store(folder, out)
     gained = store.score(split_commas(metrics))
     rest = len(store) - gained
     why = (
@@ -286,11 +297,12 @@ def merge_command(
     others: Annotated[
         list[str], typer.Argument(help="Folders of the same study from other machines.")
     ],
+    out: opt.RunFolder = None,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Add the records of the same study from other folders."""
-    added = open_store(folder).merge(*map(open_store, others))
+    added = open_store(folder, out).merge(*map(open_store, others))
     _finish(json_file, {"added": added}, f"{added:,} records were added.")
 
 
@@ -316,19 +328,22 @@ def read_size(text: str | None) -> int | None:
         raise InputError(f"An amount of memory is written 800M or 4G; got {text!r}.") from None
 
 
-def open_store(folder: str, *, ours: bool = False, results: str | None = None) -> "Store":
-    """Open the run of a folder, of a study's name in out/, or of a file of results.
+def open_store(
+    folder: str, out: str | None = None, *, ours: bool = False, results: str | None = None
+) -> "Store":
+    """Open the run of a folder, of a study's name in out/ (or ``out``), or of a file of results.
 
     With ``ours``, or the folder ``results``, it is the file of a study by name.
     """
     from isonomy.store import Store
 
-    place = _place(folder)
     if ours or results is not None:
         from isonomy.papers import PAPERS
         from isonomy.study.results import find_results
 
         place = find_results(PAPERS.resolve(folder) if folder in PAPERS else folder, results)
+    else:
+        place = _place(folder, out)
     if place.suffix.lower() == ".parquet":
         from isonomy.study import Results
 
@@ -336,9 +351,30 @@ def open_store(folder: str, *, ours: bool = False, results: str | None = None) -
     return Store.open(place)
 
 
-def _place(folder: str) -> Path:
-    named = OUT / folder
-    return named if not Path(folder).exists() and (named / "store.json").exists() else Path(folder)
+def _place(folder: str, out: str | None = None) -> Path:
+    """Return where a run is; where there is none, say where it was looked for and what makes it."""
+    if out is not None:
+        looked = [Path(out)]
+    else:
+        looked = [Path(folder), *([] if len(Path(folder).parts) > 1 else [OUT / folder])]
+        if not any(place.exists() for place in looked):  # another name of a study that we know
+            from isonomy.papers import PAPERS
+
+            looked += [OUT / PAPERS.resolve(folder)] if folder in PAPERS else []
+    looked = list(dict.fromkeys(looked))
+    runs = [place for place in looked if (place / "store.json").exists()]
+    for place in runs or [place for place in looked if place.exists()]:
+        return place
+    from isonomy.papers import PAPERS, study_names
+
+    ours = folder in PAPERS or folder in study_names() or folder.endswith(".toml")
+    make = f"isonomy study run {folder if ours else 'STUDY'}"
+    if out is not None or not ours:
+        make += f" --out {shlex.quote(out or folder)}"
+    raise InputError(
+        f"There is no run at {' or '.join(repr(str(place)) for place in looked)}: name its folder "
+        f"with --out, or make it with {make}."
+    )
 
 
 def _listing(study: "Study") -> dict[str, Any]:

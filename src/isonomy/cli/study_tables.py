@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isonomy.cli.options import Alpha, Digits, Folder, Json, Ours, Quiet, Report, ResultsFolder
+from isonomy.cli.options import (
+    Alpha,
+    Digits,
+    Folder,
+    Json,
+    Ours,
+    Quiet,
+    Report,
+    ResultsFolder,
+    RunFolder,
+)
 from isonomy.cli.output import (
     check_writable,
     console,
@@ -41,6 +51,7 @@ def tables_command(
         typer.Option("--run", help="First run what a table needs that runs of the study lack."),
     ] = False,
     digits: Digits = None,
+    out: RunFolder = None,
     ours: Ours = False,
     results: ResultsFolder = None,
     json_file: Json = None,
@@ -60,9 +71,9 @@ def tables_command(
         )
     store = None
     if run:
-        store = _run_parts(folder, table, given=bool(published or ours or results))
+        store = _run_parts(folder, out, table, given=bool(published or ours or results))
     elif not published:
-        store = open_store(folder, ours=ours, results=results)
+        store = open_store(folder, out, ours=ours, results=results)
     show_tables(
         folder if store is None else store,
         table,
@@ -74,7 +85,7 @@ def tables_command(
     )
 
 
-def _run_parts(folder: str, table: list[str], *, given: bool) -> "Store":
+def _run_parts(folder: str, out: str | None, table: list[str], *, given: bool) -> "Store":
     """Open or make the store of a study, and run what the tables need beyond runs of the study."""
     from isonomy.papers import PAPERS, paper_of
     from isonomy.store import Store
@@ -84,11 +95,12 @@ def _run_parts(folder: str, table: list[str], *, given: bool) -> "Store":
             "--run needs --table and a folder that can be written: isonomy study tables STUDY --table 3 "
             "--run."
         )
-    if Path(folder).exists() or (OUT / folder).exists():
-        store = open_store(folder)
+    places = [Path(out)] if out else [Path(folder), OUT / folder]
+    if any(place.exists() for place in places):
+        store = open_store(folder, out)
     else:
-        PAPERS.resolve(folder)
-        store = Store.create(OUT / PAPERS[folder].name, PAPERS[folder].name)
+        name = PAPERS[folder].name
+        store = Store.create(Path(out) if out else OUT / name, name)
     paper = paper_of(store.name)
     with working("running what the tables need"):
         added = paper.run_parts(named_tables(table, paper), store)
@@ -105,6 +117,7 @@ def compare_command(
         str | None,
         typer.Option("--markdown", help="Write the comparison as a part of this Markdown file."),
     ] = None,
+    out: RunFolder = None,
     ours: Ours = False,
     results: ResultsFolder = None,
     json_file: Json = None,
@@ -122,7 +135,7 @@ def compare_command(
     from isonomy.papers.compare import compare, compare_with_print
     from isonomy.study import Study
 
-    store = open_store(folder, ours=ours, results=results)
+    store = open_store(folder, out, ours=ours, results=results)
     paper = paper_of(store.name)
     if published is not None and paper.read is None:
         raise InputError(

@@ -16,6 +16,7 @@ from isonomy.cli.options import (
     Resamples,
     Seed,
     Sensitive,
+    Trust,
     check_sensitive,
     parse_pairs,
 )
@@ -70,10 +71,7 @@ def tail_command(
             "--callable", help="module:function as the model: takes a frame, returns scores."
         ),
     ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Open a pickle, which can run any code when it is opened."),
-    ] = False,
+    trust: Trust = False,
     threshold: Annotated[
         float,
         typer.Option("--threshold", help="Score from which the favorable label is predicted."),

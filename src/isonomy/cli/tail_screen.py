@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.markup import escape
 
-from isonomy.cli.output import make_table
+from isonomy.cli.output import make_table, print_note
 from isonomy.report.tail import cell, queries
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def show(report: "EcdReport", screen: "Console", title: str) -> None:
                 f"{escape(g.diagnosis.horizon_reason)}.[/dim]"
             )
     for note in report.notes:
-        screen.print(f"[yellow]Note[/yellow] {escape(note)}")
+        print_note(screen, note)
     for g, sample in zip(report.groups, report.samples, strict=False):
         screen.print(f"[cyan]{escape(g.name)}[/cyan] {escape(sample.sentence())}")
     if report.worst["cd"].any():  # nobody is the worst where no score moves

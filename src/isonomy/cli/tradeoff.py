@@ -11,6 +11,7 @@ from isonomy.cli.output import (
     make_table,
     messages,
     number,
+    print_note,
     write_json,
     write_reports,
 )
@@ -287,5 +288,5 @@ def show(verdicts: "list[tuple[str, str, TradeOff]]", screen: "Console", title: 
         screen.print(table)
         for method, v in rows:
             for note in v.notes:
-                screen.print(f"[yellow]Note[/yellow] {method}: {note}")
+                print_note(screen, f"{method}: {note}")
         screen.print()

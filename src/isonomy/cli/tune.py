@@ -1,10 +1,11 @@
 """``isonomy tune``: a mitigator's trade-off over its parameters, and the value to choose."""
 
+import inspect
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomy._names import parse_value, split_commas
+from isonomy._names import format_value, parse_value, split_commas
 from isonomy.cli import options
 from isonomy.cli.output import (
     check_writable,
@@ -12,6 +13,7 @@ from isonomy.cli.output import (
     make_table,
     messages,
     number,
+    print_note,
     write_json,
     write_reports,
 )
@@ -78,7 +80,7 @@ def tune_command(
     if len(sensitive) != 1:
         raise InputError("One protected attribute must be named: --sensitive ATTRIBUTE.")
     if not param:
-        raise InputError("At least one parameter must be varied: --param eta=0:100:5.")
+        raise InputError(f"At least one parameter must be varied: {_example(method)}.")
     check_writable(cache, option="--cache")
     from isonomy.tradeoff import JsonLinesCache, judge_mitigator, train_and_test, tune
 
@@ -139,6 +141,21 @@ def tune_command(
     write_reports(report_files, result, title=title, verdict=verdict, notes=notes)
     if result.chosen is None:
         raise typer.Exit(1)
+
+
+def _example(method: str) -> str:
+    """Return an option that varies what a method has: its strength, else its own parameters."""
+    from isonomy._validate import listed
+    from isonomy.mitigators import MITIGATORS, BaseMitigator
+
+    kind = MITIGATORS[method]
+    for name, values in kind.strength_values.items():
+        return f"--param {name}={','.join(map(format_value, values))}"
+    common = inspect.signature(BaseMitigator).parameters
+    own = [name for name in inspect.signature(kind).parameters if name not in common]
+    if not own:
+        return f"{kind.name} has no parameter of its own; name another method"
+    return f"--param {own[0]}=A,B,C; {kind.name} has {listed(own)}"
 
 
 def read_values(text: str) -> tuple[str, Any]:
@@ -217,7 +234,7 @@ def show(result: "Tuning", verdict: "TradeOff | None", screen: "Console", title:
     screen.print(f"turning point: {_words(turn) if turn else 'none'}")
     screen.print(f"chosen: [bold]{_words(result.chosen) if result.chosen else 'none'}[/bold]")
     for note in result.notes:
-        screen.print(f"[yellow]Note[/yellow] {note}")
+        print_note(screen, note)
     if verdict is not None:
         word = verdict.region or "no region"
         size = f", area {number(verdict.area, 4)}" if verdict.area == verdict.area else ""

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isonomy._validate import in_one_line, is_real, optional
+from isonomy._validate import in_one_line, is_real, listed, optional
 from isonomy.errors import InputError, IsonomyError
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".jl")
@@ -146,8 +146,8 @@ def load_model(path: str | Path, *, trust: bool = False) -> Any:
         )
     if not trust and suffix in PICKLES:
         raise InputError(
-            f"{path.name!r} is a pickle, which can run any code when it is opened; pass --trust "
-            f"(trust=True) if you made it or trust who did."
+            f"{path.name!r} is a pickle, which can run any code when it is opened; pass "
+            f"trust=True (--trust) if you made it or trust who did."
         )
     try:
         if suffix == ".skops":
@@ -208,7 +208,7 @@ def _load_skops(path: Path, trust: bool) -> Any:
     strange = io_.get_untrusted_types(file=path)
     if strange and not trust:
         raise InputError(
-            f"{path.name!r} holds types that skops does not know ({', '.join(strange[:5])}), "
-            f"which can run code; pass --trust (trust=True) if you trust who made it."
+            f"{path.name!r} holds types that skops does not know ({listed(strange)}), which "
+            f"can run code; pass trust=True (--trust) if you trust who made it."
         )
     return io_.load(path, trusted=strange)

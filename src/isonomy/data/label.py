@@ -1,19 +1,17 @@
 """The label of a table: one of its columns, or a number cut in two."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from isonomy._bands import MANY, is_number
+from isonomy._bands import MANY, is_number, read_cut
 from isonomy._excel import ABSENT
 from isonomy._groups import is_unknown
-from isonomy._validate import check_choice, listed, unknown_name
+from isonomy._validate import comma_hint, listed
 from isonomy.errors import InputError
 
-_CUT = re.compile(r"(?P<column>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<number>[^<>=]+)")
 _SIGNS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 
 
@@ -27,16 +25,18 @@ def read_label(table: pd.DataFrame, label: str, favorable: Any = None) -> "pd.Se
     >>> read_label(pd.DataFrame({"income": [20, 60]}), "income>50").tolist()
     [0, 1]
     """
-    column = source_of_label(label, list(table.columns))
+    cut = read_cut(label, list(table.columns))
+    column = cut.column if cut else label
     values = table[column]
-    if column != label:
-        match = _CUT.fullmatch(label.strip())
-        assert match is not None
+    if cut:
         if not is_number(values):
-            words = listed(values.dropna().unique()[:3])
-            raise InputError(f"Only a number can be cut into a label; {column!r} holds {words}.")
+            words = values.dropna().unique()
+            hint = f": {say}" if (say := comma_hint(words)) else ""
+            raise InputError(
+                f"Only a number can be cut into a label; {column!r} holds {listed(words[:3])}{hint}."
+            )
         numbers = values.to_numpy(dtype=float, na_value=np.nan)
-        made = _SIGNS[match["sign"]](numbers, float(match["number"])).astype(int)
+        made = _SIGNS[cut.sign](numbers, cut.number).astype(int)
         kept = pd.Series(made, values.index, name=label)
         return kept.where(values.notna()) if values.isna().any() else kept
     if favorable is None and is_number(values) and values.nunique() > MANY:
@@ -56,19 +56,8 @@ def source_of_label(label: str, columns: Sequence[Any]) -> str:
     >>> source_of_label("income >= 50e3", ["income", "age"])
     'income'
     """
-    if label in columns:
-        return label
-    match = _CUT.fullmatch(label.strip())
-    if match is None:
-        raise unknown_name("column", label, columns)
-    check_choice("column", match["column"], columns)
-    try:
-        float(match["number"])
-    except ValueError:
-        raise InputError(
-            f"A label must be a column or COLUMN>NUMBER (also >=, < and <=); got {label!r}."
-        ) from None
-    return match["column"]
+    cut = read_cut(label, columns)
+    return cut.column if cut else label
 
 
 def absent_label_notes(rows: Mapping[Any, float], favorable: Collection[Any]) -> list[str]:

@@ -9,7 +9,7 @@ from isonomy._bands import too_many_numbers
 from isonomy._files import read_table
 from isonomy._groups import bands, choose_privileged, sorted_values
 from isonomy._tables import as_pandas
-from isonomy._validate import check_choice, listed
+from isonomy._validate import check_choice, comma_hint, listed
 from isonomy.data.dataset import Dataset
 from isonomy.data.label import absent_label_notes, source_of_label
 from isonomy.data.leaks import leak_notes, proxy_notes
@@ -122,4 +122,10 @@ def own_dataset(
             notes.append(note)
     made = replace(made, privileged=chosen)
     notes += absent_label_notes(made.y.value_counts().to_dict(), made.favorable)
+    commas = [c for c in made.X if comma_hint(made.X[c].dropna().unique())]
+    if commas:
+        notes.append(
+            f"{listed(commas)} {'holds' if len(commas) == 1 else 'hold'} numbers with commas, which "
+            f"are taken for words: {comma_hint(made.X[commas[0]].dropna().unique())}."
+        )
     return made, [*notes, *leak_notes(made), *proxy_notes(made.X, attributes)]

@@ -197,7 +197,7 @@ class Counts(CellTensor):
         cls,
         source: str | os.PathLike[str],
         *,
-        label: str,
+        label: str | None,
         prediction: str,
         sensitive_features: str | Sequence[str],
         weight: str | None = None,
@@ -214,13 +214,18 @@ class Counts(CellTensor):
         source : path
             A ``.parquet``, ``.csv`` / ``.tsv`` (also gzipped) or ``.duckdb`` / ``.db`` file, or a
             glob of the first two.
+        label, prediction : str
+            Columns, or numbers cut in two: ``"income>50000"``, ``"score>=0.5"``. Where no label is
+            known it is None, and the predictions stand for it on the diagonal.
         table : str, optional
             The table of a DuckDB file; may be left out when it has only one.
         bins : mapping of attribute to cut points, optional
             Cuts a number such as age into bands: ``{"age": [25, 60]}``.
         """
         names = as_names(sensitive_features)
-        cells = query.from_query(source, label, prediction, names, weight, table, bins, classes)
+        cells = query.from_query(
+            source, label, prediction, names, weight, table, bins, classes, favorable
+        )
         return cls.from_cells(
             cells, favorable=favorable, privileged=privileged, shard=classes is not None
         )

@@ -166,6 +166,7 @@ def _add(
         formula=formula,
         kind="group",
         parameters={"compare": None},
+        labels=list(rates) != ["selection_rate"],
         why_undefined=partial(_why, rates=rates, ratio=ratio),
         denominators=partial(_fewest_rows, rates=rates),
         parts=GapParts(tuple(rates), ratio, combine),
@@ -255,7 +256,7 @@ _add(
     aliases=("erd",),
 )  # fmt: skip
 _add(
-    "error_rate_ratio", "error ratio", "P(ŷ ≠ y | unprivileged) / P(ŷ ≠ y | privileged)",
+    "error_rate_ratio", "error rate ratio", "P(ŷ ≠ y | unprivileged) / P(ŷ ≠ y | privileged)",
     ["error_rate"], how=_ratio, sign=OVER,
     avoid="Do not use it where errors are rare.", reference="Bellamy et al. 2018, AI Fairness 360",
 )  # fmt: skip
@@ -277,7 +278,7 @@ for _rate, _short, _text, _sense in (
     ("false_negative_rate", "FNR", "wrongly denied the favourable outcome", "suffers it"),
     ("false_discovery_rate", "FDR", "favoured and did not merit it", "gets it"),
     ("false_omission_rate", "FOR", "denied and did merit it", "suffers it"),
-    ("precision", "PPV", "favoured and did merit it", "gets it"),
+    ("precision", "precision", "favoured and did merit it", "gets it"),
 ):
     _add(
         f"{_rate}_difference", f"{_short} gap", f"{_short}(unprivileged) - {_short}(privileged)",

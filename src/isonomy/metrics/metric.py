@@ -62,6 +62,10 @@ class Metric:
         Other names it answers to.
     parameters : mapping
         Arguments of the function and their defaults; a variant changes them.
+    labels : bool
+        Whether it needs true labels; those of selections only do not.
+    sized : bool
+        Whether it grows with the number of rows: people, standard deviations.
     parts : GapParts or None
         For gaps between rates, what they are made of: their limits follow from those of the rates.
     """
@@ -80,6 +84,8 @@ class Metric:
     reference: str = ""
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    labels: bool = True
+    sized: bool = False
     why_undefined: Callable[..., str | None] = field(default=lambda *_, **__: None, repr=False)
     denominators: Callable[..., float] | None = field(default=None, repr=False)
     parts: GapParts | None = field(default=None, repr=False)

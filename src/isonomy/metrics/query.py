@@ -7,9 +7,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from isonomy._bands import band_names
+from isonomy._bands import band_names, read_cut
 from isonomy._files import TableFile, open_table, sql_name
-from isonomy._validate import check_columns, listed
+from isonomy._groups import is_missing, plain_value
+from isonomy._validate import check_columns, comma_hint, listed, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics.tally import Cells, check_weight_sums, from_rows
 
@@ -36,6 +37,17 @@ def banded(name: str, bins: Bins | None = None) -> str:
     return f"CASE WHEN {unknown} THEN NULL {cases} ELSE '{last}' END"
 
 
+def outcome(name: str, columns: Sequence[str] | None = None, *, what: str = "label") -> str:
+    """Write a label or prediction for SQL: a column, or 1 and 0 of a number cut in two."""
+    cut = read_cut(name, columns, what=what)
+    if cut is None:
+        return sql_name(name)
+    column = sql_name(cut.column)
+    unknown = f"{column} IS NULL OR {column} - {column} <> 0"
+    yes = f"WHEN {column} {cut.sign} {cut.number!r} THEN 1"
+    return f"CASE WHEN {unknown} THEN NULL {yes} ELSE 0 END"
+
+
 def group_query(
     source: str,
     label: str,
@@ -43,36 +55,50 @@ def group_query(
     sensitive: Sequence[str],
     weight: str | None = None,
     bins: Bins | None = None,
+    columns: Sequence[str] | None = None,
 ) -> str:
     """Write the one GROUP BY that counts ``source`` (a table name or a reader call)."""
-    keys = [*(banded(a, bins) for a in sensitive), sql_name(label), sql_name(prediction)]
+    keys = [banded(a, bins) for a in sensitive]
+    keys += [outcome(label, columns), outcome(prediction, columns, what="prediction")]
     names = [sql_name(name) for name in (*sensitive, "y_true", "y_pred")]
-    columns = [k if k == name else f"{k} AS {name}" for k, name in zip(keys, names, strict=True)]
-    columns.append("COUNT(*) AS n")
+    wanted = [k if k == name else f"{k} AS {name}" for k, name in zip(keys, names, strict=True)]
+    wanted.append("COUNT(*) AS n")
     if weight:
         w = f"CAST({sql_name(weight)} AS DOUBLE PRECISION)"
-        columns += [f"SUM({w}) AS w", f"SUM({w} * {w}) AS w2"]
-    return f"SELECT {', '.join(columns)}\nFROM {source}\nGROUP BY {', '.join(keys)}"
+        wanted += [f"SUM({w}) AS w", f"SUM({w} * {w}) AS w2"]
+    return f"SELECT {', '.join(wanted)}\nFROM {source}\nGROUP BY {', '.join(keys)}"
 
 
 def from_query(
     source: str | os.PathLike[str],
-    label: str,
+    label: str | None,
     prediction: str,
     sensitive_features: Sequence[str],
     weight: str | None,
     table: str | None,
     bins: Bins | None = None,
     declared: Sequence[Any] | None = None,
+    favorable: Any = None,
 ) -> Cells:
-    """Count a file with DuckDB; only the cells come back."""
+    """Count a file with DuckDB; only the cells come back.
+
+    A prediction that is cut from a number says ``favorable`` above (or below) the cut. Without a
+    label the predictions stand for it, too.
+    """
     attributes = sensitive_features
+    parts = 1 if label is None else 2
+    label = prediction if label is None else label
     with open_table(source, table) as file:
-        check_columns(
-            [*attributes, label, prediction, *([weight] if weight else [])], list(file.columns)
-        )
+        known = list(file.columns)
+        check_columns(attributes, known)
+        cuts = [read_cut(label, known), read_cut(prediction, known, what="prediction")]
+        sources = [
+            c.column if c else name for c, name in zip(cuts, (label, prediction), strict=True)
+        ]
+        check_columns([*attributes, *sources[-parts:], *([weight] if weight else [])], known)
+        _check_numbers(file, [c.column for c in cuts if c], "cut in two")
         _check_bins(file, attributes, bins)
-        sql = group_query(file.rows, label, prediction, attributes, weight, bins)
+        sql = group_query(file.rows, label, prediction, attributes, weight, bins, known)
         if weight:  # nulls vanish in a sum and negatives cancel: count both in the same pass
             _check_numbers(file, [weight], "used as weights")
             w = sql_name(weight)
@@ -83,6 +109,8 @@ def from_query(
     if weight:
         check_weight_sums(weight, [r[-2] for r in rows], [r[-1] for r in rows])
         rows = [r[:-2] for r in rows]
+    if cuts[1]:
+        rows = _say_as_labels(rows, len(attributes), favorable)
     cells = from_rows(rows, attributes, weighted=bool(weight), declared=declared)
     if len(rows) == MOST_CELLS:  # every attribute is small, and their product is not
         raise InputError(
@@ -90,6 +118,14 @@ def from_query(
             f"{MOST_CELLS:,}; there are more: name fewer attributes, or merge their values."
         )
     return cells
+
+
+def _say_as_labels(rows: list[Any], k: int, favorable: Any) -> list[Any]:
+    """Write predictions of 1 and 0 as the favourable label and an unfavourable one."""
+    classes = list(dict.fromkeys(plain_value(row[k]) for row in rows if not is_missing(row[k])))
+    good = resolve_favorable(classes, favorable)
+    words = {1: good[0], 0: next(c for c in classes if c not in good)}
+    return [(*row[: k + 1], words.get(row[k + 1]), *row[k + 2 :]) for row in rows]
 
 
 def _check_bins(file: TableFile, attributes: Sequence[str], bins: Bins | None) -> None:
@@ -106,8 +142,11 @@ def _check_numbers(file: TableFile, names: Sequence[str], use: str) -> None:
     """Raise unless the columns hold numbers, before SQL compares words with them."""
     for name in names:
         if file.columns[name] == "VARCHAR":
+            some = f"SELECT DISTINCT {sql_name(name)} FROM {file.rows} WHERE {sql_name(name)} <> ''"
+            words = [word for (word,) in file.execute(f"{some} LIMIT 100").fetchall()]
             raise InputError(
-                f"A column must hold numbers to be {use}; {name!r} holds text: name another column."
+                f"A column must hold numbers to be {use}; {name!r} holds text: "
+                f"{comma_hint(words) or 'name another column'}."
             )
 
 

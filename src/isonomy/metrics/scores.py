@@ -35,7 +35,7 @@ from isonomy.metrics.calibration import (
 )
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.metric import add_metric
-from isonomy.metrics.query import Bins, banded
+from isonomy.metrics.query import Bins, banded, outcome
 from isonomy.metrics.rates import add_up
 from isonomy.stats import logistic_calibration, spiegelhalter_z
 
@@ -175,10 +175,11 @@ class ScoreTable:
         """
         s = f"CAST({sql_name(score)} AS DOUBLE)"
         w = f"CAST({sql_name(weight)} AS DOUBLE)" if weight else "1.0"
-        keys = ", ".join([*(banded(a, bands) for a in counts.attributes), sql_name(label)])
         tiny = repr(float(np.finfo(np.float64).eps))
         with open_table(source, table) as file:
             check_columns([score], list(file.columns))
+            groups = [banded(a, bands) for a in counts.attributes]
+            keys = ", ".join([*groups, outcome(label, list(file.columns))])
             lowest, highest, absent = file.execute(
                 f"SELECT MIN({s}), MAX({s}), COUNT(*) FILTER (NOT isfinite({s}) OR {s} IS NULL) "
                 f"FROM {file.rows}"

@@ -61,7 +61,8 @@ def _unify(
     if not set(true) & set(pred):
         numbers = all(isinstance(p, float) and not p.is_integer() for p in pred)
         hint = (
-            "pass scores as `score` and their thresholded labels as predictions"
+            "pass scores as score= (--score), and what was decided by them as predictions, such as "
+            "score >= 0.5 (on the command line --prediction 'SCORE>=0.5')"
             if numbers
             else "predictions and labels must use the same values and type"
         )
@@ -72,7 +73,7 @@ def _unify(
     if len(strange) > max(8, len(true)):
         raise InputError(
             f"Predictions must be labels ({listed(true)}); got {len(strange):,} values that never "
-            f"occur as labels, such as {listed(strange[:3])}: pass scores as `score`."
+            f"occur as labels, such as {listed(strange[:3])}: pass scores as score= (--score)."
         )
     classes = tuple(sorted({*true, *pred}, key=sort_key))
     place = {c: i for i, c in enumerate(classes)}

@@ -1,9 +1,31 @@
 """What a mitigator declares on its class: its parameters, and what its work depends on."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, dataclass_transform
+
+
+@dataclass(frozen=True)
+class ByParameters:
+    """A declaration that depends on the parameters: ``usual`` is that of the class.
+
+    Examples
+    --------
+    >>> class Demo:
+    ...     old = False
+    ...     needs_more = ByParameters(False, lambda self: self.old)
+    >>> one = Demo()
+    >>> one.old = True
+    >>> Demo.needs_more, Demo().needs_more, one.needs_more
+    (False, False, True)
+    """
+
+    usual: bool
+    of: Callable[[Any], bool]
+
+    def __get__(self, instance: Any, owner: type) -> bool:
+        return self.usual if instance is None else self.of(instance)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))

@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_regressor
@@ -22,7 +23,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from isonomy._arrays import Floats
 from isonomy._names import parse_name
 from isonomy._registry import Registry
-from isonomy._tables import as_vector, column_names
+from isonomy._tables import as_vector, column_names, get_column, set_columns
 from isonomy._validate import (
     MISSING,
     check_choice,
@@ -235,8 +236,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _without_group(self, X: Any, s: Vector | None) -> Vector:
         """Return the rows that are of no group seen in fit, by s or by the protected columns."""
         lost = np.zeros(_num_samples(X), dtype=bool) if s is None else s < 0
-        if self._table_encoder is not None:
-            lost = lost | X.iloc[:, list(self._protected)].isna().to_numpy().any(axis=1)
+        for column in self._protected if self._usual is not None else ():
+            lost = lost | pd.isna(get_column(X, column))
         return np.flatnonzero(lost)
 
     def _mean_over_groups(
@@ -269,13 +270,19 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     def _of_group(self, X: Any, group: Vector) -> Any:
         """Return rows with what most rows of a group hold where a protected column is not known."""
-        if self._table_encoder is None or not self._protected:
+        if self._usual is None or not self._protected:
             return X
-        X = X.copy()
+        filled = {}
         for column, usual in zip(self._protected, self._usual[group].T, strict=True):
-            values = X.iloc[:, column].to_numpy(dtype=np.float64)
-            X.isetitem(column, np.where(np.isnan(values), usual, values))
-        return X
+            values = np.asarray(get_column(X, column), dtype=np.float64)
+            filled[column] = np.where(np.isnan(values), usual, values)
+        return set_columns(X, filled)
+
+    def _usual_values(self, X: Any, s: Vector) -> Floats:
+        """Return what the protected columns hold in most rows of each group."""
+        held = pd.DataFrame({p: np.asarray(get_column(X, p)) for p in self._protected})
+        usual = [held[s == g].value_counts().index[0] for g in np.unique(s) if self._protected]
+        return np.array(usual, dtype=np.float64)
 
     def _checked(self, p: Floats) -> Floats:
         """Return probabilities, or say that the learner gives none that are numbers."""
@@ -343,16 +350,17 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """Return X as it is, or as numbers where neither the method nor its learner takes words."""
         self._table_encoder: TableEncoder | None = None
         self._protected = self.sensitive_columns_
-        if self.takes_frame or self._is_prefit() or is_plain(X):
+        # where nothing was missing in fit, a missing attribute is no group that a model has seen
+        plain = is_plain(X)
+        self._usual = self._usual_values(X, s) if plain else None
+        if self.takes_frame or self._is_prefit() or plain:
             return X
         if not self.needs_numbers and takes_table(self.base_learner(), X):
             return X
         self._table_encoder, X, self._protected = TableEncoder.learn(
             X, self.sensitive_columns_, who=self.name
         )
-        held = X.iloc[:, list(self._protected)]
-        usual = [held[s == g].value_counts().index[0] for g in np.unique(s) if self._protected]
-        self._usual = np.array(usual, dtype=np.float64)
+        self._usual = self._usual_values(X, s)
         return X
 
     def _is_prefit(self) -> bool:

@@ -1,10 +1,12 @@
 """Grid search over reductions (Agarwal et al., 2018): one model instead of a lottery."""
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
 from isonomy._arrays import Floats
+from isonomy.errors import UnmetConstraintWarning
 from isonomy.mitigators._reductions import Reduction
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 
@@ -87,6 +89,17 @@ class GridSearch(Reduction):
         self.best_ = int(search.best_idx_)
         self.errors_ = np.array(search.objectives_, dtype=np.float64)
         self.violations_ = search.gammas_.max().to_numpy(dtype=np.float64)
+        paid = search.lambda_vecs_.to_numpy().any(axis=0)  # a price for no violation: the original
+        marks = np.vstack([self.errors_, search.gammas_.to_numpy(dtype=np.float64)])
+        if (marks[:, ~paid] == marks[:, [self.best_]]).all(axis=0).any():
+            warnings.warn(
+                f"{self.name} keeps the original model, with a violation of "
+                f"{self.violations_[self.best_]:.3f}: of {len(self.errors_)} models none has a better "
+                f"trade-off; raise constraint_weight (now {self.constraint_weight:g}) to count "
+                f"violations for more, or grid_size to try more models.",
+                UnmetConstraintWarning,
+                stacklevel=2,
+            )
 
     def predict_scores(self, X: Any, s: Vector | None = None) -> Floats:
         """Return the chosen model's probability of the favourable label, or its label."""

@@ -13,6 +13,7 @@ from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
 from isonomy._validate import check_choice, check_least
 from isonomy.mitigators import _lfr_first
+from isonomy.mitigators._declared import ByParameters
 from isonomy.mitigators._features import unit_scale
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
 from isonomy.mitigators.stages import PreProcessor
@@ -111,6 +112,8 @@ class LearningFairRepresentations(PreProcessor):
     strength_values: ClassVar = {"Az": (1.0, 5.0, 20.0, 50.0)}
     transform_uses_estimator = False
     randomized = True
+    # in release 0.3 each group has weights of its own
+    needs_sensitive_at_predict = ByParameters(False, lambda self: self._is_first)
 
     k: int = 5
     Ax: float = 0.01
@@ -126,8 +129,6 @@ class LearningFairRepresentations(PreProcessor):
         check_choice("release", self.release, ("0.4", "0.3"))
         matrix = as_matrix(X, who=self.name)
         d = matrix.shape[1]
-        # in release 0.3 each group has weights of its own
-        self.__dict__["needs_sensitive_at_predict"] = self._is_first
         if self._is_first:
             return self._resample_first(X, matrix, y, s, w)
         self._low, self._span = (np.zeros(d), np.ones(d)) if self.published else unit_scale(matrix)

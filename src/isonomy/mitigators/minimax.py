@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice, check_least
-from isonomy.errors import NotApplicable, UnmetConstraintWarning
+from isonomy.errors import InputError, NotApplicable, UnmetConstraintWarning
 from isonomy.mitigators._mixture import check_scores, favorable_share
 from isonomy.mitigators._post import check_cells, uniform
 from isonomy.mitigators._refits import Afresh, Refits
@@ -211,6 +211,10 @@ class Minimax(InProcessor):
         parts = []
         for first in range(0, table.shape[0], block):
             logit = np.asarray(table[first : first + block] @ slope) + start
+            if np.isnan(logit).any():  # compared with 0 it would be the unfavourable label
+                raise InputError(
+                    f"{self.name} needs finite numbers; fill missing values first (SimpleImputer)."
+                )
             parts.append((expit(logit) if soft else logit > 0).mean(axis=1))
         return np.concatenate(parts)
 

@@ -286,6 +286,7 @@ def _tables(found: Audit, attribute: str) -> list[b.Block]:
     if gaps:
         made.append(_gap_table(f"Gaps by {attribute}: {gaps[0].comparison}", gaps, single=False))
     made += _rate_tables(found, attribute)
+    made += b.notes(found.left_out(attribute))
     each, hidden = found.telling_comparisons(attribute)
     total = len(each) + hidden
     if total:

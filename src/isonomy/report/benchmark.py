@@ -6,7 +6,7 @@ from isonomy._shown import SUMMARIES, Summary
 from isonomy.benchmark import Benchmark, MethodVerdict, Section, headline, sentences
 from isonomy.benchmark.change import Change
 from isonomy.benchmark.recommend import FEWEST
-from isonomy.benchmark.words import metric_words, percent
+from isonomy.benchmark.words import metric_words, percent, without_choice
 from isonomy.report import blocks as b
 from isonomy.report.statistics import ranks_chart
 from isonomy.report.tradeoff import REGIONS, TONES, plane_chart
@@ -20,7 +20,7 @@ _WORD_TONES = {
     "not judged": "undefined",
     "dropped": "soft",
 }
-_ADVICE_TONES = {"worth it": "within", "nothing": "violated", "unknown": "thin"}
+_WHY_TONES = {"no bias shown, nothing to mitigate": "soft", "nothing is worth it": "violated"}
 _CHANGE_TONES = {"worse": "violated", "better": "within"}
 
 
@@ -58,12 +58,8 @@ def _advice(section: Section) -> tuple[str, str]:
     choice = section.recommendation
     if choice.method is not None:
         return choice.method, "within"
-    if not section.gap.shown:
-        few = section.repeats < FEWEST
-        return (
-            ("too few repeats", "thin") if few else ("no bias shown, nothing to mitigate", "soft")
-        )
-    return ("nothing is worth it", "violated") if choice.nearest else ("no recommendation", "thin")
+    why = without_choice(section)
+    return why, _WHY_TONES.get(why, "thin")
 
 
 def _verdict(result: Benchmark) -> b.Block:

@@ -322,3 +322,31 @@ def smallest_ratio(
         low, high = jeffreys_limits(p, n, critical)
         ends.append(mover_ratio(p[i], low[i], high[i], p[j], low[j], high[j]))
     return float(ends[0][0].min()), float(min(ends[1][1].min(), 1.0))
+
+
+def ratio_to_best(
+    share: ArrayLike, rows: ArrayLike, lower: float, upper: float
+) -> tuple[Floats, Floats]:
+    """Return limits of every proportion over the largest of all, for multipliers of the limits.
+
+    Which of them is truly the largest is not known: the one that looks so was chosen by the same
+    data, so it is likely to look larger than it is. The ratio to the largest is the smallest of the
+    ratios to each. Its lower limit is the smallest of theirs, and holds where that against one of
+    them does, whichever it is: ``lower`` is for all against one. Its upper limit is the smallest of
+    theirs, too, which holds where all do: ``upper`` is for all pairs.
+
+    Examples
+    --------
+    >>> low, high = ratio_to_best([0.5, 0.52, 0.3], [400, 500, 300], 2.21, 2.34)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.833, 0.888, 0.461], [1.0, 1.0, 0.72])
+    """
+    p, n = np.asarray(share, dtype=np.float64), np.asarray(rows, dtype=np.float64)
+    ends = []
+    for critical, sign in ((lower, -1.0), (upper, 1.0)):
+        j = _front(p, sign * n)  # no other can have the smallest limit
+        low, high = jeffreys_limits(p, n, critical)
+        i = np.arange(p.size)[:, None]
+        pairs = mover_ratio(p[i], low[i], high[i], p[j], low[j], high[j])
+        ends.append([np.where(i == j, np.inf, end).min(axis=1) for end in pairs])
+    return np.minimum(ends[0][0], 1.0), np.minimum(ends[1][1], 1.0)

@@ -1,15 +1,19 @@
 """The audit: what it reports, how it judges, and when it declines to."""
 
+import io
 import json
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from isonomy import Counts, audit, audit_counts, audit_file, get_metric
 from isonomy.audit import DEFAULT_METRICS, looks_protected
+from isonomy.cli.audit import show
 from isonomy.errors import InputError
+from isonomy.report.html import audit_page
 from isonomy.stats import wilson_interval
 
 
@@ -504,7 +508,10 @@ def test_a_threshold_no_gap_could_pass_is_pointed_out() -> None:
     parity = pick(found, "statistical_parity_difference", "group")
     assert parity.verdict == "within"
     assert "read a ratio" in parity.reason
-    assert any("The threshold says nothing about 'SPD'" in note for note in found.notes)
+    assert any(
+        "The threshold says nothing about 'statistical_parity_difference'" in note
+        for note in found.notes
+    )
     assert pick(found, "disparate_impact", "group").verdict == "violated"
 
 
@@ -606,3 +613,45 @@ def test_what_is_no_column_is_refused_with_what_to_pass(predictions: pd.DataFram
         audit(y, y, sensitive_features=sex, score=both, favorable="good")
     with pytest.raises(InputError, match=r"a value for every row; got 'sex'.*X\['sex'\]"):
         audit(y, y, sensitive_features="sex", favorable="good")
+
+
+def test_groups_behind_too_few_rows_are_named_where_the_gap_is() -> None:
+    """Equalized odds leaves out a group that equal opportunity compares, and is the smaller."""
+    s = np.repeat(["a", "b", "few", None], [400, 400, 110, 40])
+    y = np.concatenate([np.arange(800) % 2, np.arange(110) >= 10, np.arange(40) % 2]).astype(int)
+    yhat = np.where(s == "few", 0, y)
+    found = audit(y, yhat, sensitive_features={"group": s})
+    odds = pick(found, "equalized_odds_difference", "group")
+    assert odds.value < pick(found, "equal_opportunity_difference", "group").value
+    assert odds.left_out == ("few",)  # not the rows without a group, which a note counts
+    (sentence,) = found.left_out("group")
+    assert sentence.startswith("Fewer than 30 rows are behind a rate of 'few', left out of ")
+    assert "equalized_odds_difference" in sentence
+    assert "equal_opportunity_difference" not in sentence
+    assert "smaller" in sentence
+    assert "left out of" in audit_page(found, title="p.csv")
+    screen = Console(width=80, file=io.StringIO())
+    show(found, screen, "p.csv")
+    assert "left out of" in screen.file.getvalue()
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(("label", "favorable"), [("y", "good"), ("hours>=30", None)])
+def test_a_score_and_a_cut_stand_for_predictions(
+    label: str, favorable: str | None, exact: bool, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    score, n = rng.random(600).round(3), 600
+    table = pd.DataFrame({"sex": np.resize(["f", "m"], n), "p": score})
+    table["hours"] = 60 * np.where(rng.random(n) < score, 1.0, 0.2)
+    table["y"] = np.where(table["hours"] >= 30, "good", "bad")
+    table.to_csv(tmp_path / "p.csv", index=False)
+    monkeypatch.setattr("isonomy.audit.run.EXACT_ROWS", 10**6 if exact else 100)
+    options = {"sensitive_features": "sex", "score": "p", "favorable": favorable, "resamples": 100}
+    cut = audit_file(tmp_path / "p.csv", label=label, prediction="p >= 0.5", **options)
+    table.assign(yhat=np.where(score >= 0.5, "good", "bad")).to_csv(tmp_path / "q.csv", index=False)
+    plain = audit_file(
+        tmp_path / "q.csv", label="y", prediction="yhat", **{**options, "favorable": "good"}
+    )
+    pd.testing.assert_frame_equal(cut.frame(), plain.frame())
+    assert [r.value for r in cut.groups] == [r.value for r in plain.groups]

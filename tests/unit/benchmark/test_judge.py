@@ -253,6 +253,31 @@ def test_few_repeats_may_not_show_a_bias() -> None:
     assert "2 repeats are too few to show a bias; 6 are the least" in sentences(section)[0]
 
 
+def test_few_repeats_do_not_say_that_nothing_is_worth_it() -> None:
+    runs = [r for r in records(["unmitigated", "fair_smote", "stealth"]) if r.repeat in range(5)]
+    told = judge_benchmark(runs, resamples=50)
+    (section,) = told.sections
+    assert section.gap.shown
+    assert headline(section) == "s, lr: too few repeats"
+    first = sentences(section)[0]
+    assert first.startswith(
+        "Nothing is decided: 5 repeats are too few to say what is worth it; 6 are"
+    )
+    for words in (" ".join(sentences(section)), to_html(summarize(told))):
+        assert "Nothing is worth it" not in words
+        assert "Keep the original model" not in words
+    (plain,) = told.to_dict()["sections"]
+    assert plain["headline"] == headline(section)
+    assert plain["sentences"] == sentences(section)
+
+
+def test_few_repeats_do_not_decide_for_a_method_either() -> None:
+    runs = [r for r in records(["unmitigated", "reweighing"]) if r.repeat in range(5)]
+    (section,) = judge_benchmark(runs, resamples=50).sections
+    assert section.recommendation.method == "reweighing"
+    assert sentences(section)[1].startswith("This is not decided yet: 5 repeats are too few")
+
+
 def test_one_repeat_is_not_judged() -> None:
     runs = [r for r in records(["unmitigated", "reweighing"]) if r.repeat == 0]
     (section,) = judge_benchmark(runs, resamples=50).sections

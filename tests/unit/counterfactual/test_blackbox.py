@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from isonomy.counterfactual import CommandModel, load_function, load_model, load_models
 from isonomy.errors import InputError, MissingExtra
+from tests.e2e.command import isonomy
 
 X = pd.DataFrame({"sex": ["f", "m"], "z": [0.25, 0.5]})
 
@@ -102,6 +104,18 @@ def test_skops(tmp_path: Path, monkeypatch) -> None:
     io.dump(strange, path)
     with pytest.raises(InputError, match="does not know"):
         load_model(path)
+
+
+def test_skops_names_the_types_of_a_tree(tmp_path: Path) -> None:
+    io = pytest.importorskip("skops.io", reason="needs the extra skops")
+    tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    io.dump(tree, tmp_path / "tree.skops")
+    with pytest.raises(InputError, match=r"'sklearn\.tree\._tree\.Tree'.*trust=True \(--trust\)"):
+        load_model(tmp_path / "tree.skops")
+    assert load_model(tmp_path / "tree.skops", trust=True).predict([[1.0]]) == 1
+    for name in ("tail", "audit-models"):
+        told = " ".join(isonomy(name, "--help").stdout.split())
+        assert "skops files that hold types skops does not know (trees do)" in told
 
 
 def test_a_folder_of_models(tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ GOOD = {"y_true": [0, 1, 0, 1], "y_pred": [0, 1, 1, 1], "sensitive_features": li
         ({"privileged": "c"}, "no value of group 'c'"),
         ({"privileged": ["a", "b"]}, "must be unprivileged"),
         ({"y_true": [], "y_pred": [], "sensitive_features": []}, "at least one row"),
-        ({"y_pred": [0.2, 0.7, 0.9, 0.4]}, "pass scores as `score`"),
+        ({"y_pred": [0.2, 0.7, 0.9, 0.4]}, "pass scores as score="),
         ({"y_pred": ["0", "1", "1", "1"]}, "same values and type"),
         ({"favorable": 3}, "no favourable label 3"),
         (

@@ -5,6 +5,7 @@ import pytest
 
 from isonomy import Counts, get_metric
 from isonomy.errors import InputError, UndefinedMetricWarning, UnknownName
+from isonomy.metrics import METRICS, RATES
 
 # men: 4 TP, 1 FN, 1 FP, 4 TN; women: 2 TP, 2 FN, 1 FP, 5 TN
 Y = [1] * 5 + [0] * 5 + [1] * 4 + [0] * 6
@@ -130,3 +131,14 @@ def test_names_aliases_and_variants() -> None:
         get_metric("spd(compaare=max_min)")
     with pytest.raises(InputError, match="takes no parameters"):
         get_metric("accuracy(k=3)")
+
+
+def test_a_gap_is_called_by_the_rate_that_it_compares() -> None:
+    """A table of rates and the gap below it use one word, or the papers' own (ERD)."""
+    seen = 0
+    for metric in METRICS.values():
+        rate = metric.name.removesuffix("_difference").removesuffix("_ratio")
+        if rate != metric.name and rate in RATES and metric.label.lower() not in metric.aliases:
+            assert metric.label.startswith(f"{RATES[rate].label} "), metric.name
+            seen += 1
+    assert seen > 10

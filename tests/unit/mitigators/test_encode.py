@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
@@ -17,6 +18,7 @@ from isonomy.errors import InputError, IsonomyWarning
 from isonomy.mitigators import (
     FairMask,
     FairSmote,
+    Minimax,
     PrejudiceRemover,
     RejectOption,
     Reweighing,
@@ -145,3 +147,40 @@ def test_the_group_that_is_known_fills_the_column() -> None:
     )
     told = model.predict_proba(X.assign(sex=np.nan), sensitive_features=X[["sex"]])
     np.testing.assert_array_equal(told, model.predict_proba(X, sensitive_features=X[["sex"]]))
+
+
+@pytest.mark.parametrize("table", ["frame", "array", "sparse"])
+def test_a_missing_attribute_in_a_table_of_numbers_follows_missing_too(table: str) -> None:
+    """Without an encoder, too: the rest of the rows is as it was, and no group is guessed."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 200), rng.normal(size=200)])
+    y = (X.sum(axis=1) + rng.normal(size=200) > 0.7).astype(int)
+    make = {"frame": lambda a: pd.DataFrame(a, columns=["sex", "z"]), "array": np.array,
+            "sparse": sparse.csr_array}[table]  # fmt: skip
+    column = "sex" if table == "frame" else 0
+    gone = X[:6].copy()
+    gone[:3, 0] = np.nan
+    for method in (Reweighing, Minimax):
+        kept = method(LogisticRegression(), privileged=1, sensitive_columns=column).fit(
+            make(X), y, sensitive_features=X[:, 0]
+        )
+        with pytest.raises(InputError, match=r"3 of 6 rows hold none: with missing='drop'"):
+            kept.predict_proba(make(gone))
+        fair = method(LogisticRegression(), privileged=1, sensitive_columns=column, missing="drop")
+        fair.fit(make(X), y, sensitive_features=X[:, 0])
+        p = [fair.predict_proba(make(np.column_stack([np.full(6, g), X[:6, 1]]))) for g in (0, 1)]
+        share = X[:, 0].mean()
+        mean = (1 - share) * p[0] + share * p[1]
+        np.testing.assert_allclose(fair.predict_proba(make(gone))[:3], mean[:3])
+        np.testing.assert_array_equal(
+            fair.predict_proba(make(gone))[3:], fair.predict_proba(make(X[:6]))[3:]
+        )
+
+
+def test_minimax_refuses_other_missing_numbers_instead_of_calling_them_unfavourable() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = (X[:, 0] > 0).astype(int)
+    fair = Minimax(rounds=5).fit(X, y, sensitive_features=rng.integers(0, 2, 100))
+    with pytest.raises(InputError, match="minimax needs finite numbers"):
+        fair.predict(np.array([[np.nan, 1.0]]))

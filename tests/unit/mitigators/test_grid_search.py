@@ -1,14 +1,22 @@
 """Grid search: fairlearn's choice, exactly, behind our contract."""
 
+from contextlib import nullcontext
+
 import fairlearn.reductions as fr
 import numpy as np
 import pytest
+from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
+from isonomy.errors import UnmetConstraintWarning
 from isonomy.mitigators import GridSearch
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:fairlearn")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:fairlearn"),
+    pytest.mark.filterwarnings("ignore:grid_search keeps the original"),
+]
 
 
 def case(groups: int = 2, n: int = 300) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -56,10 +64,23 @@ def test_more_weight_on_the_constraint_is_less_disparity() -> None:
     gaps = []
     for weight in (0.0, 0.95):
         fair = GridSearch(LogisticRegression(), constraint_weight=weight, grid_size=21)
-        labels = fair.fit(X, y, sensitive_features=s).predict(X)
+        with nullcontext() if weight else pytest.warns(UnmetConstraintWarning, match="keeps the"):
+            labels = fair.fit(X, y, sensitive_features=s).predict(X)
         gaps.append(abs(labels[s == 1].mean() - labels[s == 0].mean()))
         assert fair.violations_[fair.best_] == fair.violations_.min() or weight == 0
     assert gaps[1] < 0.05 < 0.2 < gaps[0]
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression(), DecisionTreeClassifier(random_state=0)])
+def test_keeping_the_original_model_is_said(learner: ClassifierMixin) -> None:
+    """A tree that learns its rows by heart is the same model at most prices."""
+    X, y, s = case()
+    weight = 0.0 if isinstance(learner, LogisticRegression) else 0.5
+    fair = GridSearch(learner, constraint_weight=weight)
+    with pytest.warns(UnmetConstraintWarning, match="keeps the original model") as said:
+        labels = fair.fit(X, y, sensitive_features=s).predict(X)
+    np.testing.assert_array_equal(labels, clone(learner).fit(X, y).predict(X))
+    assert f"violation of {fair.violations_[fair.best_]:.3f}" in str(said[0].message)
 
 
 def test_a_learner_without_probabilities_gives_its_labels() -> None:

@@ -127,3 +127,12 @@ def test_collapse_to_one_class_is_a_warning() -> None:
 def test_one_prototype_is_refused() -> None:
     with pytest.raises(InputError, match="prototypes, must be at least 2; got 1"):
         LearningFairRepresentations(k=1).resample(np.eye(4), np.arange(4) % 2, np.arange(4) % 2)
+
+
+def test_what_predict_reads_is_declared_by_the_parameters() -> None:
+    """Before any fit, and not by what a fit writes into the object."""
+    assert LearningFairRepresentations.needs_sensitive_at_predict is False
+    assert LearningFairRepresentations().needs_sensitive_at_predict is False
+    first = LearningFairRepresentations(protocol="as_published", release="0.3")
+    assert first.needs_sensitive_at_predict is True
+    assert "needs_sensitive_at_predict" not in vars(first)

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from isonomy.errors import InputError
-from isonomy.stats import a12, cliffs_delta, cliffs_delta_interval, cohens_d, effect_class, hedges_g
+from isonomy.stats import (
+    a12,
+    cliffs_delta,
+    cliffs_delta_interval,
+    cohens_d,
+    effect_class,
+    hedges_g,
+    standardized_difference,
+)
 
 
 def brute(a: np.ndarray, b: np.ndarray) -> float:
@@ -108,3 +116,22 @@ def test_the_interval_of_cliffs_delta_at_its_ends_and_with_holes() -> None:
     low, high = cliffs_delta_interval([1.0, 2.0], [3.0, 4.0, 5.0])
     assert low == -1.0
     assert high < 1.0
+
+
+def test_standardized_differences_from_moments_are_cohens_d() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0, 1, 30), rng.normal(0.5, 2, 50)
+    moments = (a.mean(), a.var(ddof=1), a.size, b.mean(), b.var(ddof=1), b.size)
+    value, low, high = standardized_difference(*moments)
+    assert value == pytest.approx(float(cohens_d(a, b, variance="pooled")))
+    assert low < value < high
+    everyone = np.concatenate([a, b]).std(ddof=1)
+    assert standardized_difference(*moments, spread=everyone)[0] == pytest.approx(
+        (a.mean() - b.mean()) / everyone
+    )
+
+
+def test_standardized_differences_of_constants_and_single_values() -> None:
+    value, low, high = standardized_difference([1.0, 2.0, 1.0], 0.0, [9, 9, 1], 1.0, 0.0, 9)
+    assert np.isnan([value[0], low[0], high[0], low[2], high[2]]).all()
+    assert value[1] == np.inf

@@ -12,6 +12,7 @@ from isonomy.stats.simultaneous import (
     lowest_range,
     many_to_one_probability,
     range_tail,
+    ratio_to_best,
     smallest_ratio,
 )
 
@@ -140,3 +141,24 @@ def test_two_groups_have_the_interval_of_their_difference() -> None:
     low, high = largest_difference([0.6, 0.3], [80, 90])
     expected = difference_interval(0.6, 80, 0.3, 90)
     assert (low, high) == pytest.approx(tuple(float(e) for e in expected), abs=1e-6)
+
+
+def test_the_smallest_of_the_ratios_to_the_best_is_the_smallest_ratio() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        groups = int(rng.integers(2, 12))
+        n = rng.integers(30, 900, groups)
+        p = rng.binomial(n, rng.uniform(0.1, 0.9, groups)) / n
+        low, high = ratio_to_best(p, n, 1.96, 2.8)
+        assert (low.min(), high.min()) == pytest.approx(smallest_ratio(p, n, 1.96, 2.8))
+        assert (low <= p / p.max()).all()
+        assert (high >= p / p.max() - 1e-12).all()
+        # each by all pairs, one by one
+        ends = jeffreys_limits(p, n, 2.8)
+        for g in range(groups):
+            pairs = [
+                float(mover_ratio(p[g], ends[0][g], ends[1][g], p[h], ends[0][h], ends[1][h])[1])
+                for h in range(groups)
+                if h != g
+            ]
+            assert high[g] == pytest.approx(min(*pairs, 1.0))
