@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 TORCH  := $(VENV)/.torch
+BROWSER := $(VENV)/.browser
 # The suite runs one process per core and one more, since some tests wait for processes of theirs;
 # BLAS inside each stays on one thread.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test test-torch lint types format slow slow-torch bench docs clean
+.PHONY: help demo test test-torch test-browser lint types format slow slow-torch bench docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -27,11 +28,23 @@ $(TORCH): $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable ".[torch]"
 	@touch $@
 
+# Chromium from the system's packages where it is missing and may be installed; axe-core from npm.
+$(BROWSER): $(STAMP)
+	$(BIN)/python -m pip install --quiet --group browser
+	command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+	  { test "$$(id -u)" = 0 && apt-get install --yes --quiet chromium; } || \
+	  echo "There is no Chromium: install one, or set CHROMIUM=/path/to/it; the tests skip without."
+	npm install --silent --no-save --no-package-lock axe-core || echo "There is no axe-core: install npm."
+	@touch $@
+
 demo: $(STAMP) ## benchmark every method on real data; ends with the path of an HTML page
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## the test suite, a few minutes on two cores
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not torch"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not torch and not browser"
+
+test-browser: $(BROWSER) ## every kind of page in headless Chromium, with axe-core
+	$(BIN)/python -m pytest -rs tests/browser -m browser
 
 test-torch: $(TORCH) ## the tests that need torch
 	$(BIN)/python -m pytest -m "torch and not slow"

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import isonomy
 from isonomy.benchmark import sentences
-from isonomy.report.benchmark import benchmark_page, plane_of
-from isonomy.report.svg import standalone
+from isonomy.report import write
+from isonomy.report.benchmark import plane_of
+from isonomy.report.charts import draw_file
 
 METHODS = ["reweighing", "suppression", "disparate_impact_remover", "prejudice_remover"]
 METHODS += ["reject_option", "equalized_odds"]
@@ -50,6 +51,6 @@ print(table.round(3).to_string(index=False))
 # Show: the picture alone, and the whole page
 # -------------------------------------------
 
-(OUT / "plane.svg").write_text(standalone(plane_of(section, section.judged)))
-(OUT / "report.html").write_text(benchmark_page(result))
+(OUT / "plane.svg").write_text(draw_file(plane_of(section, section.judged)))
+write(result, OUT / "report.html")
 print(f"Wrote {OUT / 'plane.svg'} and {OUT / 'report.html'}")

@@ -15,8 +15,9 @@ from pathlib import Path
 from isonomy.data import load, make_splits, prepare
 from isonomy.mitigators import make_mitigator
 from isonomy.models import make_model
-from isonomy.report.svg import standalone
-from isonomy.report.tradeoff import area_svg, plane_svg, tradeoff_page
+from isonomy.report import write
+from isonomy.report.charts import draw_file
+from isonomy.report.tradeoff import area_chart, plane_chart
 from isonomy.tradeoff import judge_mitigator
 
 data = load("synthetic", n=6000)
@@ -43,7 +44,9 @@ for name in ("reweighing", "fairness_constrained_thresholds(tolerance=0.1)", "eq
 
 first = next(iter(verdicts.values()))
 points = [(name.partition("(")[0], v.performance, v.bias, v.region) for name, v in verdicts.items()]
-figure_2 = plane_svg(first.baseline, points, frontier=first.frontier)
+figure_2 = plane_chart(
+    "Five regions", first.baseline, points, alt="Methods and baseline.", frontier=first.frontier
+)
 
 # %%
 # Figure 3: the area between a good method and the baseline
@@ -51,18 +54,18 @@ figure_2 = plane_svg(first.baseline, points, frontier=first.frontier)
 
 good = {name: v for name, v in verdicts.items() if v.region == "good"}
 best = max(good, key=lambda name: good[name].area) if good else None
-figure_3 = area_svg(verdicts[best]) if best else None
+figure_3 = area_chart(verdicts[best]) if best else None
 if best:
     print(f"largest area: {best}, {good[best].area:.4f}, interval {good[best].area_interval}")
 
 # %%
-# Both drawings are plain SVG; the page contains them and the numbers.
+# Both drawings are plain SVG; the page holds them and the numbers.
 
 out = Path("out")
 out.mkdir(exist_ok=True)
 for name, drawing in (("figure_2", figure_2), ("figure_3", figure_3)):
     if drawing:
-        (out / f"fairea_{name}.svg").write_text(standalone(drawing))
-page = tradeoff_page([("group", m, v) for m, v in verdicts.items()], title="a model of your own")
-(out / "fairea.html").write_text(page)
+        (out / f"fairea_{name}.svg").write_text(draw_file(drawing))
+judged = [("group", m, v) for m, v in verdicts.items()]
+write(judged, out / "fairea.html", title="a model of your own")
 print("written:", ", ".join(sorted(p.name for p in out.glob("fairea*"))))

@@ -24,8 +24,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from isonomy.counterfactual import seek_tail, tail
 from isonomy.data import load
 from isonomy.errors import DataUnavailable
-from isonomy.report.svg import standalone
-from isonomy.report.tail import histogram_svg, levels_svg, tail_page
+from isonomy.report import write
+from isonomy.report.charts import draw_file
+from isonomy.report.tail import histogram_chart, levels_chart
 
 try:
     data, attribute, privileged = load("adult"), "sex", "Male"
@@ -78,15 +79,15 @@ print(result.frame()[["group", "start_cd", "cd", "changes"]].head(3).to_string(i
 reports["forest"] = reports["forest"].with_parts(found=result)
 
 # %%
-# The drawings are plain SVG; the page contains them and the numbers.
+# The drawings are plain SVG; the page holds them and the numbers.
 
 out = Path("out")
 out.mkdir(exist_ok=True)
 for name, drawing in (
-    ("histogram", histogram_svg(reports["forest"])),
-    ("levels", levels_svg(reports["forest"])),
+    ("histogram", histogram_chart(reports["forest"])),
+    ("levels", levels_chart(reports["forest"])),
 ):
     if drawing:
-        (out / f"tail_{name}.svg").write_text(standalone(drawing))
-(out / "tail.html").write_text(tail_page([reports["forest"]], title="forest"))
+        (out / f"tail_{name}.svg").write_text(draw_file(drawing))
+write(reports["forest"], out / "tail.html", title="forest")
 print("written:", ", ".join(sorted(p.name for p in out.glob("tail*"))))

@@ -44,7 +44,7 @@ def test_a_folder_of_files_and_declared_models(folder: Path) -> None:
     assert "--trust" in data["left_out"]["mine"]
     assert "did you mean 'max_depth'" in data["left_out"]["odd"]
     assert "judged on the other 600" in " ".join(data["notes"])
-    assert (folder / "page.html").read_text().startswith("<!doctype html>")
+    assert (folder / "page.html").read_text().startswith("<!DOCTYPE html>")
     for text in ("2 models on p.csv", "Pareto front", "left out"):
         assert text in done.stdout
     trusted = isonomy("audit-models", "models", "p.csv", *options, "--trust", cwd=folder)

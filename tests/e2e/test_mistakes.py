@@ -162,7 +162,7 @@ COMMANDS = [
     ("audit p.csv $A --seed -1", "--seed must be 0 or more; got -1"),
     ("audit p.csv $A --json nowhere/out.json", "folder of 'nowhere/out.json'", "make it first"),
     ("audit p.csv $A --html empty", "'empty' is a folder", "A file must be given"),
-    ("audit p.csv $A --json o --html o", "must be two files", "'o'"),
+    ("audit p.csv $A --json o.md --html o.md", "must be two files", "'o.md'"),
     # benchmark
     ("benchmark germann --sensitive sex", "no dataset 'germann'", "did you mean 'german'?"),
     ("benchmark german --sensitive gender", "no protected attribute 'gender'", "'sex' and 'age'"),

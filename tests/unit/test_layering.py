@@ -21,6 +21,7 @@ LEVELS: list[set[str]] = [
         "_names",
         "_periods",
         "_registry",
+        "_shown",
         "_tables",
         "_toml",
         "_validate",

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
 from isonomy._bands import MANY, too_many_numbers
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import check_choice, listed
 from isonomy.audit import cards
@@ -94,7 +95,7 @@ class ConditionalGap:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Shown):
     """What an audit found; :func:`audit` and :func:`audit_counts` make it.
 
     Attributes
@@ -118,6 +119,8 @@ class Audit:
     conditional : tuple of ConditionalGap
         Gaps within strata, where strata were given.
     """
+
+    page: ClassVar[str] = "audit"
 
     metrics: tuple[Finding, ...]
     comparisons: tuple[Finding, ...]
@@ -389,10 +392,6 @@ class Audit:
             f"Audit({int(self.counts.n.sum()):,} rows by {', '.join(names)}; favorable "
             f"{listed(self.counts.favorable)}; {verdicts})"
         )
-
-    def _repr_html_(self) -> str:
-        gaps = self.frame().drop(columns=["accept_low", "accept_high"])
-        return str(gaps.to_html(index=False, float_format="{:.4f}".format, na_rep="undefined"))
 
 
 def hold_together(findings: Sequence[Finding], confidence: float) -> list[bool]:

@@ -100,15 +100,6 @@ class SelectionAudit(Audit):
     def __repr__(self) -> str:
         return f"Selection{super().__repr__()}"
 
-    def _repr_html_(self) -> str:
-        shown = ["attribute", "group", "rows", "selected", "rate", "against", "other", "ratio"]
-        shown += ["low", "high", "verdict", "reason"]
-        return str(
-            self.ratios[shown].to_html(
-                index=False, float_format="{:.4f}".format, na_rep="undefined"
-            )
-        )
-
 
 def audit_selections(
     selected: ArrayLike,

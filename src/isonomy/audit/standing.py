@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy.audit.findings import Audit, Finding, hold_together
 from isonomy.audit.traits import Trait
@@ -64,7 +65,7 @@ class ModelPair:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelsAudit:
+class ModelsAudit(Shown):
     """Several models on the same rows; :func:`isonomy.audit_models` makes it.
 
     Attributes
@@ -84,6 +85,8 @@ class ModelsAudit:
     settings : mapping
         Both goals, groups, confidence, seed.
     """
+
+    page: ClassVar[str] = "models"
 
     audits: Mapping[str, Audit]
     standings: tuple[Standing, ...]
@@ -179,6 +182,3 @@ class ModelsAudit:
             "notes": list(self.notes),
             "audits": {name: a.to_dict() for name, a in self.audits.items()},
         }
-
-    def _repr_html_(self) -> str:
-        return str(self.frame().to_html(index=False, float_format="{:.4f}".format))

@@ -6,12 +6,12 @@ A pure function of records. What is run, and where, is decided elsewhere; what i
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import listed, unknown_name
 from isonomy.benchmark.aimed import aim_of, settings_of, warnings_of
@@ -58,7 +58,7 @@ _REPETITIONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Benchmark:
+class Benchmark(Shown):
     """What a benchmark found.
 
     Attributes
@@ -75,6 +75,8 @@ class Benchmark:
     interrupted : bool
         Whether it was stopped before the last split; what is done is judged.
     """
+
+    page: ClassVar[str] = "benchmark"
 
     data: str
     performance: str
@@ -105,7 +107,6 @@ class Benchmark:
         return word_of(verdict, sure=self.sure, max_loss=self.max_loss)
 
     def __repr__(self) -> str:
-        from isonomy.benchmark.words import headline
 
         found = "; ".join(map(headline, self.sections))
         return f"Benchmark({self.data!r}, {self.performance} and {self.fairness}; {found})"
@@ -147,13 +148,6 @@ class Benchmark:
             for s in self.sections
         ]
         return dict(plain({**vars(self), "sections": sections}))
-
-    def _repr_html_(self) -> str:
-        advice = "".join(
-            f"<p><b>{escape(headline(s))}</b></p><p>{escape(' '.join(sentences(s)))}</p>"
-            for s in self.sections
-        )
-        return advice + self.frame().to_html(index=False, float_format="{:.4f}".format)
 
     def plot(
         self, attribute: str | None = None, model: str | None = None, *, ax: Any = None

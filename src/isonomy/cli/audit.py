@@ -12,13 +12,13 @@ from isonomy.cli.options import (
     Confidence,
     FailOn,
     Favorable,
-    Html,
     Json,
     Label,
     Metric,
     Prediction,
     Privileged,
     Quiet,
+    Report,
     Resamples,
     Score,
     Seed,
@@ -39,8 +39,9 @@ from isonomy.cli.output import (
     make_table,
     number,
     print_note,
+    refuse_same_file,
     write_json,
-    write_page,
+    write_reports,
 )
 from isonomy.cli.progress import working
 from isonomy.errors import InputError
@@ -95,7 +96,7 @@ def audit_command(
         False, "--print-sql", help="Print the one GROUP BY to run in a warehouse, and stop."
     ),
     json_file: Json = None,
-    html_file: Html = None,
+    report_files: Report = [],
     quiet: Quiet = False,
 ) -> None:
     """Audit predictions: rates by group, gaps with intervals, and a verdict on each.
@@ -148,8 +149,7 @@ def audit_command(
         query = group_query(source, *columns, keys, weight, {**cuts, **periods})
         typer.echo(f"{query};")
         return
-    if json_file and json_file == html_file:
-        raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
+    refuse_same_file(json_file, report_files)
     from isonomy.audit import SelectionAudit, audit_counts, audit_file, audit_selections_file
     from isonomy.metrics import Counts, get_metric
     from isonomy.metrics.query import read_counts
@@ -216,10 +216,7 @@ def audit_command(
     else:
         show(result, screen, file)
     write_json(json_file, {"file": file, **result.to_dict()})
-    if html_file:
-        from isonomy.report.html import audit_page
-
-        write_page(html_file, audit_page(result, title=file))
+    write_reports(report_files, result, title=file)
     if violated:
         names = ", ".join(
             f"{f.name} ({f.comparison if f in result.comparisons else f.attribute})"

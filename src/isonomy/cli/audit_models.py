@@ -13,9 +13,10 @@ from isonomy.cli.output import (
     make_table,
     number,
     print_note,
+    refuse_same_file,
     visible,
     write_json,
-    write_page,
+    write_reports,
 )
 from isonomy.cli.progress import working
 from isonomy.cli.spoken import spoken
@@ -59,7 +60,7 @@ def audit_models_command(
     seed: options.Seed = 0,
     fail_on: options.FailOn = [],
     json_file: options.Json = None,
-    html_file: options.Html = None,
+    report_files: options.Report = [],
     quiet: options.Quiet = False,
 ) -> None:
     """Audit several models on the same rows: every metric, both ranks, the Pareto front.
@@ -75,8 +76,7 @@ def audit_models_command(
     with what was given.
     """
     options.check_sensitive(sensitive)
-    if json_file and json_file == html_file:
-        raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
+    refuse_same_file(json_file, report_files)
     from isonomy.audit import audit_models, privileged_groups
     from isonomy.metrics import get_metric
 
@@ -116,10 +116,7 @@ def audit_models_command(
     violated = found.violated(*(() if "any" in fail_on else gates)) if fail_on else {}
     show(found, console(), data)
     write_json(json_file, {"data": data, **found.to_dict()})
-    if html_file:
-        from isonomy.report.models import models_page
-
-        write_page(html_file, models_page(found, title=data))
+    write_reports(report_files, found, title=data)
     if violated:
         said = "; ".join(
             f"{model}: {', '.join(f'{f.name} ({f.comparison or f.attribute})' for f in some)}"

@@ -16,7 +16,7 @@ from isonomy.cli.output import (
     messages,
     print_note,
     write_json,
-    write_page,
+    write_reports,
 )
 from isonomy.cli.progress import counting
 from isonomy.cli.spoken import spoken
@@ -89,7 +89,7 @@ def benchmark_command(
             "metrics than the usual ones."
         ),
     ] = None,
-    html_file: options.Html = None,
+    report_files: options.Report = [],
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -97,11 +97,11 @@ def benchmark_command(
 
     Each is judged against two baselines: what blind mutation of predictions buys, and what group
     thresholds on the same model reach. What has been run is stored: after Ctrl-C the same command
-    continues. The page is report.html in the folder, unless --html names another.
+    continues. The page is report.html in the folder, unless --report names
+    others.
     """
     from isonomy.benchmark import benchmark
     from isonomy.metrics import get_metric
-    from isonomy.report.benchmark import benchmark_page
 
     stem = Path(data).stem if "." in Path(data).name else data
     name = "".join(c if c.isalnum() or c in "-_" else "-" for c in stem).strip("-") or "data"
@@ -153,8 +153,7 @@ def benchmark_command(
             messages().print(str(stop) or "Interrupted.", soft_wrap=True)
             raise typer.Exit(130) from None
     show(screen, result, said=said)
-    page = html_file or str(folder / "report.html")
-    write_page(page, benchmark_page(result, title=data))
+    write_reports(report_files or [str(folder / "report.html")], result, title=data)
     write_json(json_file, result)
     if result.interrupted:
         raise typer.Exit(130)

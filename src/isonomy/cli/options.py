@@ -10,11 +10,14 @@ is ``--sensitive sex --sensitive race``. A comma inside brackets or quotes does 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from isonomy._names import split_commas
+from isonomy._shown import SUFFIXES
+from isonomy._validate import listed
 from isonomy.cli.output import check_writable, silence
 from isonomy.errors import InputError, UnknownName
 
@@ -38,9 +41,15 @@ def _json_file(file: str | None) -> str | None:
     return silence(file == "-", file)
 
 
-def _html_file(file: str | None) -> str | None:
-    check_writable(file, option="--html")
-    return file
+def _report_files(files: list[str]) -> list[str]:
+    for file in files:
+        check_writable(file, option="--report")
+        if Path(file).suffix.lower() not in SUFFIXES:
+            raise InputError(
+                f"--report must name a file that ends in {listed(SUFFIXES)}, which says how it is "
+                f"written; got {file!r}."
+            )
+    return files
 
 
 # Input: a file, what its columns mean, and which rows and groups.
@@ -223,10 +232,14 @@ Quiet = Annotated[
         help="Print nothing but errors; files are written and the exit code is set.",
     ),
 ]
-Html = Annotated[
-    str | None,
+Report = Annotated[
+    list[str],
     typer.Option(
-        "--html", callback=_html_file, help="Write the result as one self-contained page."
+        "--report",
+        "--html",
+        callback=_report_files,
+        help="Write the result as a page (.html), Markdown (.md) or the page's data (.json), by the "
+        "file's suffix; may be repeated.",
     ),
 ]
 Digits = Annotated[int | None, typer.Option("--digits", min=0, help="Number of decimals.")]

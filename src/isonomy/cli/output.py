@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _silent: ContextVar[frozenset[str]] = ContextVar("_silent", default=frozenset())
+
+
+_command: ContextVar[str | None] = ContextVar("_command", default=None)
+
+
+def command_line(arguments: Sequence[str] | None = None) -> str | None:
+    """Return the command as a shell takes it; with ``arguments``, keep them as the command's."""
+    if arguments is not None:
+        _command.set(shlex.join(["isonomy", *arguments]))
+    return _command.get()
 
 
 def silence(screen: bool, value: T, *, messages: bool = False) -> T:
@@ -209,9 +220,22 @@ def write_json(file: str | None, content: Any) -> None:
         write_text(file, text + "\n")
 
 
-def write_page(file: str, page: str) -> None:
-    """Write one self-contained page and say where it is."""
-    from isonomy._files import write_text
+def write_reports(files: Sequence[str], result: Any, **about: Any) -> None:
+    """Write a result as a page, as Markdown or as the page's data, by suffix; say where each is.
 
-    write_text(file, page)
-    console().print(f"Report: {Path(file).resolve()}", markup=False, soft_wrap=True)
+    ``about`` is what :func:`isonomy.report.summarize` takes; the command line is added.
+    """
+    if not files:
+        return
+    from isonomy.report import summarize, write
+
+    summary = summarize(result, command=command_line(), **about)
+    for file in dict.fromkeys(files):
+        write(summary, file)
+        console().print(f"Report: {Path(file).resolve()}", markup=False, soft_wrap=True)
+
+
+def refuse_same_file(json_file: str | None, report_files: Sequence[str]) -> None:
+    """Raise where data and a report would be written to one file."""
+    if json_file in report_files:
+        raise InputError(f"--json and --report must be two files; both are {json_file!r}.")

@@ -1,10 +1,11 @@
 """A paper's tables on the screen, as data and as a page."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isonomy.cli.output import console, make_table, write_json, write_page
+from isonomy.cli.output import console, make_table, write_json, write_reports
 from isonomy.cli.progress import working
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def show_tables(
     reading: str | None = None,
     digits: int | None = None,
     json_file: str | None = None,
-    html_file: str | None = None,
+    report_files: Sequence[str] = (),
 ) -> None:
     """Show tables of a store's study, or of a paper and its authors' files; or list them."""
     from isonomy._names import split_commas
@@ -62,11 +63,7 @@ def show_tables(
         for note in left_out:
             screen.print(f"[yellow]Note[/yellow] {note}", soft_wrap=True)
         content |= {"tables": made, "left_out": left_out}
-        if html_file:
-            from isonomy.report.tables import tables_page
-
-            page = tables_page(made, title=paper.name, notes=left_out, digits=digits)
-            write_page(html_file, page)
+        write_reports(report_files, made, title=paper.name, notes=left_out, digits=digits)
     write_json(json_file, content)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from isonomy.cli.options import Digits, Html, Json, Quiet
+from isonomy.cli.options import Digits, Json, Quiet, Report
 from isonomy.cli.paper_tables import Reading, Tables, show_tables
 
 
@@ -15,8 +15,8 @@ def published_command(
     reading: Reading = None,
     digits: Digits = None,
     json_file: Json = None,
-    html_file: Html = None,
+    report_files: Report = [],
     quiet: Quiet = False,
 ) -> None:
     """Recompute a paper's tables from the files its authors published."""
-    show_tables(paper, table, folder, reading, digits, json_file, html_file)
+    show_tables(paper, table, folder, reading, digits, json_file, report_files)

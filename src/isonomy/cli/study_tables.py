@@ -9,10 +9,10 @@ from isonomy.cli.options import (
     Alpha,
     Digits,
     Folder,
-    Html,
     Json,
     Ours,
     Quiet,
+    Report,
     ResultsFolder,
     RunFolder,
 )
@@ -55,7 +55,7 @@ def tables_command(
     ours: Ours = False,
     results: ResultsFolder = None,
     json_file: Json = None,
-    html_file: Html = None,
+    report_files: Report = [],
     quiet: Quiet = False,
 ) -> None:
     """Make a paper's tables and figures from our runs of its study, or from the authors' files.
@@ -75,7 +75,13 @@ def tables_command(
     elif not published:
         store = open_store(folder, out, ours=ours, results=results)
     show_tables(
-        folder if store is None else store, table, published, reading, digits, json_file, html_file
+        folder if store is None else store,
+        table,
+        published,
+        reading,
+        digits,
+        json_file,
+        report_files,
     )
 
 

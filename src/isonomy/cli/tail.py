@@ -8,11 +8,11 @@ from isonomy.cli.options import (
     Confidence,
     Drop,
     Favorable,
-    Html,
     Json,
     Label,
     Privileged,
     Quiet,
+    Report,
     Resamples,
     Seed,
     Sensitive,
@@ -20,7 +20,7 @@ from isonomy.cli.options import (
     check_sensitive,
     parse_pairs,
 )
-from isonomy.cli.output import console, write_json, write_page
+from isonomy.cli.output import console, refuse_same_file, write_json, write_reports
 from isonomy.cli.progress import working
 from isonomy.errors import InputError
 
@@ -117,7 +117,7 @@ def tail_command(
     confidence: Confidence = 0.95,
     seed: Seed = 0,
     json_file: Json = None,
-    html_file: Html = None,
+    report_files: Report = [],
     quiet: Quiet = False,
 ) -> None:
     """Test the tail: the most that belonging to a group costs a person, with return levels.
@@ -125,8 +125,7 @@ def tail_command(
     Exit code 0: done; 2: something is wrong with what was given.
     """
     check_sensitive(sensitive)
-    if json_file and json_file == html_file:
-        raise InputError(f"--json and --html must be two files; both are {json_file!r}.")
+    refuse_same_file(json_file, report_files)
     about = {
         option: parse_pairs(texts, option)
         for option, texts in (
@@ -190,10 +189,7 @@ def tail_command(
     for report in reports:
         show(report, screen, data)
     write_json(json_file, {"file": data, "tails": reports})
-    if html_file:
-        from isonomy.report.tail import tail_page
-
-        write_page(html_file, tail_page(reports, title=data))
+    write_reports(report_files, reports, title=data)
 
 
 def _model(

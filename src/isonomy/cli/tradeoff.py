@@ -13,7 +13,7 @@ from isonomy.cli.output import (
     number,
     print_note,
     write_json,
-    write_page,
+    write_reports,
 )
 from isonomy.cli.progress import working
 from isonomy.errors import InputError, NotApplicable
@@ -73,7 +73,7 @@ def tradeoff_command(
     seed: options.Seed = 0,
     fail_on: options.FailOn = [],
     json_file: options.Json = None,
-    html_file: options.Html = None,
+    report_files: options.Report = [],
     quiet: options.Quiet = False,
 ) -> None:
     """Judge whether a mitigation was worth it: region, probability, area, and the frontier.
@@ -158,10 +158,7 @@ def tradeoff_command(
     screen = console()
     show(verdicts, screen, file)
     write_json(json_file, as_data(verdicts, file) | {"notes": notes})
-    if html_file:
-        from isonomy.report.tradeoff import tradeoff_page
-
-        write_page(html_file, tradeoff_page(verdicts, title=file, notes=notes))
+    write_reports(report_files, verdicts, title=file, notes=notes)
     failed = [f"{m} ({a}: {v.region})" for a, m, v in verdicts if v.region in fail_on]
     if failed:
         messages().print(f"isonomy: {', '.join(failed)}", soft_wrap=True)

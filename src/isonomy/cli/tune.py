@@ -15,7 +15,7 @@ from isonomy.cli.output import (
     number,
     print_note,
     write_json,
-    write_page,
+    write_reports,
 )
 from isonomy.cli.progress import counting
 from isonomy.cli.tradeoff import Rule, as_data, colored, read_dataset
@@ -68,7 +68,7 @@ def tune_command(
     drop: options.Drop = [],
     table: options.Table = None,
     json_file: options.Json = None,
-    html_file: options.Html = None,
+    report_files: options.Report = [],
     quiet: options.Quiet = False,
 ) -> None:
     """Vary a mitigator's parameters, judge each setting on validation rows, and choose.
@@ -138,10 +138,7 @@ def tune_command(
         content |= {"metrics": judged["metrics"], "test": next(iter(judged["tradeoffs"]), None)}
         content["notes"] = [*notes, *result.notes]
         write_json(json_file, content)
-    if html_file:
-        from isonomy.report.tradeoff import tuning_page
-
-        write_page(html_file, tuning_page(result, title=title, verdict=verdict, notes=notes))
+    write_reports(report_files, result, title=title, verdict=verdict, notes=notes)
     if result.chosen is None:
         raise typer.Exit(1)
 

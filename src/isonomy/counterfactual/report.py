@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._brief import brief
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy.counterfactual.extremes import Estimate, Extremes
 from isonomy.counterfactual.flip import Attribute, group_name
@@ -79,7 +80,7 @@ class GroupReport:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EcdReport:
+class EcdReport(Shown):
     """How much a model's scores depend on a protected attribute, on average and at worst.
 
     Parameters
@@ -109,6 +110,9 @@ class EcdReport:
     samples : tuple of TailSample
         Per group, rows to which generated ones were added.
     """
+
+    page: ClassVar[str] = "tail"
+    in_notebook: ClassVar[Mapping[str, Any]] = {"levels": False}
 
     attribute: Attribute
     groups: tuple[GroupReport, ...]
@@ -227,7 +231,3 @@ class EcdReport:
             for g in self.groups
         ]
         return f"EcdReport({self.attribute.title!r}, {'; '.join(parts)})"
-
-    def _repr_html_(self) -> str:
-        shown = self.frame().set_index("group").T
-        return str(shown.to_html()) + str(self.worst.to_html())

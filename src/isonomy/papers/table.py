@@ -3,11 +3,11 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
+from isonomy._shown import Shown
 from isonomy._tables import plain
 
 Reading = Literal["as_published", "corrected"]
@@ -48,7 +48,7 @@ def four_digits(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class PaperTable:
+class PaperTable(Shown):
     """A recomputed table or figure.
 
     Attributes
@@ -77,6 +77,8 @@ class PaperTable:
     drawn : tuple of str
         The columns that are drawn; all that hold numbers by default.
     """
+
+    page: ClassVar[str] = "tables"
 
     name: str
     title: str
@@ -172,11 +174,6 @@ class PaperTable:
 
     def __repr__(self) -> str:
         return f"PaperTable({self.name!r}, {self.title!r}, {self.cases:,} {self.unit})"
-
-    def _repr_html_(self) -> str:
-        head = f"<p><b>{self.name}</b>: {escape(self.title)} ({self.cases:,} {self.unit})</p>"
-        tail = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return head + self.text().to_html() + tail
 
 
 @dataclass(frozen=True)

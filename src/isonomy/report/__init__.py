@@ -1,3 +1,7 @@
-"""What we show: summaries turned into pages; nothing here computes."""
+"""What we show: one summary of a result, drawn as HTML, Markdown or JSON; nothing here computes."""
 
-__all__: list[str] = []
+from isonomy.report.faces import summarize, to_json, write
+from isonomy.report.html import to_html
+from isonomy.report.markdown import to_markdown
+
+__all__ = ["summarize", "to_html", "to_json", "to_markdown", "write"]

@@ -1,23 +1,21 @@
-"""Self-contained pages: no script, no network, nothing beside the file."""
+"""The HTML face: one self-contained page of a summary; no network, nothing beside the file."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from isonomy import __version__
-from isonomy.metrics import RATES
-from isonomy.metrics.calibration import CALIBRATION
-
-if TYPE_CHECKING:
-    from isonomy.audit import Audit, Finding
-
-WIDTH = 220.0
-"""Pixels of the strip on which intervals are drawn."""
+from isonomy._shown import FACES, Summary
+from isonomy.report.charts import draw
 
 
+@cache
 def environment() -> Environment:
-    """Return the templates with the filters that all pages share."""
+    """Return the templates; a block leaves out what it has nothing for."""
     templates = Environment(
         loader=PackageLoader("isonomy.report"),
         autoescape=True,
@@ -25,100 +23,45 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters["number"] = _number
-    templates.filters["count"] = lambda n: f"{int(n):,}"
-    templates.filters["probability"] = _probability
-    templates.filters["percent"] = lambda x: f"{100 * x:.1f} %"
-    templates.globals["version"] = __version__
+    templates.filters["drawn"] = _drawn
     return templates
 
 
-def render(template: str, *, filters: Mapping[str, Any] | None = None, **content: Any) -> str:
-    """Return a page: a template of ours, filled."""
-    templates = environment()
-    templates.filters |= filters or {}
-    return str(templates.get_template(template).render(**content))
+def _drawn(chart: dict[str, Any]) -> Any:
+    from markupsafe import Markup
+
+    return Markup(draw(chart))
 
 
-def _probability(value: float) -> str:
-    """Write a probability as the terminal does: two ways to round contradict each other."""
-    from isonomy.benchmark.words import percent
-
-    return percent(value).replace("%", " %")
-
-
-def _number(value: Any, digits: int = 3) -> str:
-    if value is None or value != value:
-        return "undefined"
-    if value in (float("inf"), float("-inf")):
-        return "infinite" if value > 0 else "-infinite"
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # never a minus before nothing
+@cache
+def part_of_page(name: str) -> str:
+    """Return a style sheet or script of ours, without indentation and comments."""
+    text = (files("isonomy.report") / "templates" / name).read_text(encoding="utf-8")
+    if name.endswith(".css"):
+        text = re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":")
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-def audit_page(result: "Audit", *, title: str) -> str:
-    """Turn an audit into one page."""
-    attributes = list(dict.fromkeys(r.attribute for r in result.groups))
-    sections = []
-    for attribute in attributes:
-        gaps = [f for f in result.metrics if f.attribute == attribute]
-        rates = [r for r in result.groups if r.attribute == attribute]
-        shown, rest = result.telling_groups(attribute)
-        listed = result.sizes["attribute"].eq(attribute) & result.sizes["group"].isin(shown)
-        sizes = result.sizes[listed].to_dict("records")
-        each = [f for f in result.comparisons if f.attribute == attribute]
-        if rest:
-            each = list(result.telling_comparisons(attribute)[0])
-        names = list(dict.fromkeys((r.name, r.label) for r in rates))
-        columns = {
-            "Rates": [n for n in names if n[0] in RATES],
-            "Scores": [n for n in names if n[0] not in {*RATES, *CALIBRATION}],
-            "Calibration": [n for n in names if n[0] in CALIBRATION],
-        }
-        by_group = {s["group"]: {r.name: r for r in rates if r.group == s["group"]} for s in sizes}
-        sections.append(
-            {
-                "attribute": attribute,
-                "comparison": gaps[0].comparison if gaps else None,
-                "gaps": [(f, _strip(f)) for f in gaps],
-                "each": [
-                    (f, _strip(f)) for f in sorted(each, key=lambda f: f.verdict != "violated")
-                ],
-                "rest": rest,
-                "sizes": sizes,
-                "columns": {kind: c for kind, c in columns.items() if c},
-                "rates": by_group,
-            }
-        )
-    order = ("violated", "insufficient evidence", "undefined", "within")
-    every = (*result.metrics, *result.comparisons)
-    tally = {v: sum(f.verdict == v for f in every) for v in order}
-    return render(
-        "audit.html",
-        title=title,
-        audit=result,
-        overall=[f for f in result.metrics if f.attribute is None],
-        sections=sections,
-        verdicts={v: n for v, n in tally.items() if n},
-        width=WIDTH,
+@FACES.register("html")
+def to_html(summary: Summary) -> str:
+    """Return a summary as one page.
+
+    It is one file: no address of the network, no font, no image. It opens offline, in light and in
+    dark, prints, and is read by keyboards and screen readers.
+
+    Examples
+    --------
+    >>> from isonomy.report import blocks as b
+    >>> made = b.summary("demo", "A <demo>", verdict=b.verdict("", "Nothing to see."))
+    >>> "<h1>A &lt;demo&gt;</h1>" in to_html(made)
+    True
+    """
+    script = part_of_page("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        environment()
+        .get_template("page.html")
+        .render(page=summary, style=part_of_page("page.css"), script=script, script_hash=digest)
+        .lstrip()
     )
-
-
-def _strip(f: "Finding") -> dict[str, float] | None:
-    """Place a value, its interval and its accepted range on a strip."""
-    if f.value != f.value or f.low != f.low or f.accept_low is None or f.accept_high is None:
-        return None
-    ratio = f.accept_low > 0
-    ends = (0.0, 2.0) if ratio else (-0.5, 0.5)
-
-    def place(x: float) -> float:
-        inside = min(max(x, ends[0]), ends[1])
-        return round(WIDTH * (inside - ends[0]) / (ends[1] - ends[0]), 1)
-
-    return {
-        "value": place(f.value),
-        "low": place(f.low),
-        "high": place(f.high),
-        "accept_low": place(f.accept_low),
-        "accept_high": place(f.accept_high),
-        "ideal": place(1.0 if ratio else 0.0),
-    }

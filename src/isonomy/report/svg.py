@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from isonomy._arrays import Floats
-
 WIDTH, HEIGHT, EDGE = 520.0, 340.0, 58.0
 
 
@@ -27,28 +25,6 @@ class Scale:
         deep = self.height - EDGE
         py = deep - (deep - 12) * (y - self.y[0]) / (self.y[1] - self.y[0])
         return round(px, 1), round(py, 1)
-
-    def polyline(self, x: Floats, y: Floats, style: str, title: str = "") -> str:
-        """Draw a line through points."""
-        return _shape(f'polyline points="{self._points(x, y)}" fill="none"', style, title)
-
-    def polygon(self, x: Floats, y: Floats, style: str) -> str:
-        """Draw an area."""
-        return _shape(f'polygon points="{self._points(x, y)}"', style)
-
-    def circle(self, x: float, y: float, r: float, style: str) -> str:
-        """Draw a point."""
-        px, py = self.at(float(x), float(y))
-        return _shape(f'circle cx="{px}" cy="{py}" r="{r:g}"', style)
-
-    def _points(self, x: Floats, y: Floats) -> str:
-        pairs = zip(x, y, strict=True)
-        return " ".join("{},{}".format(*self.at(float(a), float(b))) for a, b in pairs)
-
-
-def _shape(start: str, style: str, title: str = "") -> str:
-    end = f"><title>{title}</title></{start.split()[0]}>" if title else "/>"
-    return f"<{start} {style}{end}"
 
 
 def text(
@@ -112,12 +88,14 @@ def axes(
     return "".join(parts)
 
 
-def svg(body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT) -> str:
-    """Put a drawing in its frame."""
+def svg(
+    body: str, title: str, *, width: float = WIDTH, height: float = HEIGHT, marks: bool = False
+) -> str:
+    """Put a drawing in its frame; ``marks``: parts of it say what they are themselves."""
     return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" style="max-width:100%" '
-        f'role="img" aria-label="{escape(title)}"><style>.t{{font-size:11px;fill:var(--soft)}}'
-        f"</style>{body}</svg>"
+        f'<svg class="wide" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'style="max-width:100%" role="{"group" if marks else "img"}" aria-label="{escape(title)}">'
+        f"<style>.t{{font-size:11px;fill:var(--soft)}}</style>{body}</svg>"
     )
 
 
@@ -132,16 +110,3 @@ INK = {
     "line": "#dfe3ea",
 }
 """The colours of our pages, for drawings outside of them."""
-
-
-def standalone(drawing: str) -> str:
-    """Make a drawing that stands in a file of its own: pages bring its colours, a file does not.
-
-    Examples
-    --------
-    >>> standalone('<svg width="9"><rect fill="var(--dot)"/></svg>')
-    '<svg xmlns="http://www.w3.org/2000/svg" width="9"><rect fill="#24509e"/></svg>'
-    """
-    for name, colour in INK.items():
-        drawing = drawing.replace(f"var(--{name})", colour)
-    return drawing.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)

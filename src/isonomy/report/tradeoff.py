@@ -1,50 +1,69 @@
-"""Pages and drawings of a trade-off: baseline, regions, frontier, and the points judged."""
+"""The page of a trade-off, and the plane of bias and performance that benchmarks share."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from isonomy.report.html import render
-from isonomy.report.svg import EDGE, HEIGHT, WIDTH, Scale, axes, span_of, svg, text
+from isonomy._shown import SUMMARIES, Summary
+from isonomy.benchmark.words import percent
+from isonomy.report import blocks as b
+from isonomy.report.svg import span_of
+from isonomy.tradeoff import Baseline, Frontier, TradeOff
 
-if TYPE_CHECKING:
-    from isonomy.tradeoff import Baseline, Frontier, TradeOff, Tuning
-
-
-COLOURS = {
-    "win-win": "var(--within)",
-    "good": "var(--within)",
-    "poor": "var(--thin)",
-    "inverted": "var(--thin)",
-    "lose-lose": "var(--violated)",
+TONES = {
+    "win-win": "within",
+    "good": "within",
+    "poor": "thin",
+    "inverted": "thin",
+    "lose-lose": "violated",
 }
+"""The tone of a region."""
+REGIONS = {
+    "win-win": "better on both goals",
+    "good": "worth its price: it beats blind mutation of predictions",
+    "poor": "not worth its price: blind mutation of predictions does as well",
+    "inverted": "it performs better, at the price of more bias",
+    "lose-lose": "worse on both goals",
+}
+"""The regions, in words."""
+LIMITS = (
+    (
+        "The baseline says what overwriting predictions blindly buys on these rows; it does not say "
+        "whether a price is fair."
+    ),
+    (
+        "A smaller gap is not justice: labels may be biased, and each metric is one of several that "
+        "cannot all be met."
+    ),
+    "Intervals come from resampling these rows: they do not hold the chance in training a model.",
+)
+_LINES = ("soft 2 3", "soft 7 3")
 
 
-def plane_svg(
-    baseline: "Baseline",
+def plane_chart(
+    title: str,
+    baseline: Baseline,
     points: Sequence[tuple[str, float, float, str | None]],
     *,
-    frontier: "Frontier | None" = None,
+    alt: str,
+    frontier: Frontier | None = None,
     intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = (),
-    others: "Mapping[str, Baseline] | None" = None,
+    others: Mapping[str, Baseline] | None = None,
     titles: Sequence[str] = (),
     bold: Sequence[str] = (),
     across: str = "",
-    size: tuple[float, float] = (WIDTH, HEIGHT),
-) -> str:
-    """Draw the plane of bias and performance.
-
-    A point beyond the frame sits on its border as a triangle.
+    height: float = 380.0,
+    note: str = "",
+) -> b.Block:
+    """Return the plane of bias and performance as a chart.
 
     Parameters
     ----------
+    title, alt : str
     baseline : Baseline
         Drawn as a red line.
     points : sequence of (label, performance, bias, region)
-        Methods; labels are placed where they cover nothing.
+        Methods; a point beyond the frame is drawn on its border.
     frontier : Frontier, optional
         The second baseline, dashed.
     intervals : sequence of (performance interval, bias interval), optional
@@ -52,67 +71,68 @@ def plane_svg(
     others : mapping of name to Baseline, optional
         Further baselines, in grey.
     titles : sequence of str, optional
-        What a pointer on a point shows; the labels by default.
+        What a point says; the labels by default.
     bold : sequence of str
         Labels to stress.
     across : str, optional
         The words of the horizontal axis.
-    size : tuple of (width, height)
+    height : float
+        Of the plane, in pixels.
+    note : str
+        How to read it.
+
+    Examples
+    --------
+    >>> from isonomy.metrics import Counts
+    >>> from isonomy.tradeoff import mutation_baseline
+    >>> counts = Counts.from_labels([0, 1] * 50, [0, 1] * 50, sensitive_features=list("ab" * 50))
+    >>> line = mutation_baseline(counts)
+    >>> made = plane_chart("A plane", line, [("mine", 0.9, 0.1, "good")], alt="One point.")
+    >>> [mark["label"] for mark in made["marks"] if mark["mark"] == "point"]
+    ['original', 'mine']
     """
-    scale = _frame(baseline, points, frontier, size)
+    x, y = _frame(baseline, points, frontier)
     first = float(baseline.bias[0]), float(baseline.performance[0])
-    parts = _regions(scale, baseline) if baseline.reason is None else []
-    across = across or f"bias: {baseline.fairness_metric}"
-    parts.append(axes(scale, across, baseline.performance_metric))
-    (left, top), (right, floor) = scale.at(scale.x[0], scale.y[1]), scale.at(scale.x[1], scale.y[0])
-    clip = f"frame-{size[0]:g}"
-    parts.append(
-        f'<clipPath id="{clip}"><rect x="{left}" y="{top}" width="{right - left:.1f}" '
-        f'height="{floor - top:.1f}"/></clipPath><g clip-path="url(#{clip})">'
-    )
-    for (name, other), dashes in zip((others or {}).items(), ("2 3", "7 3"), strict=False):
-        style = f'stroke="var(--soft)" stroke-dasharray="{dashes}"'
-        title = f"mutation into {name} labels"
-        parts.append(scale.polyline(other.bias, other.performance, style, title))
+    marks = _regions(baseline, x, y) if baseline.reason is None else []
+    legend = [("violated", "mutation baseline (majority label)")]
+    for (name, other), look in zip((others or {}).items(), _LINES, strict=False):
+        dashes = look.partition(" ")[2]
+        said = f"mutation into {name} labels"
+        marks.append(
+            b.line(other.bias, other.performance, "soft", wide=1, dashes=dashes, said=said)
+        )
+        legend.append((look, said))
     if frontier is not None:
         reach_y, reach_x = frontier.reach()
-        style = 'stroke="var(--dot)" stroke-width="1.5" stroke-dasharray="5 3"'
-        title = "group thresholds on the same model"
-        parts.append(scale.polyline(reach_x, reach_y, style, title))
-    style = 'stroke="var(--violated)" stroke-width="2"'
-    line = scale.polyline(baseline.bias, baseline.performance, style, "mutation baseline")
-    parts.append(f"{line}</g>")
-    px, py = scale.at(*first)
-    labels = _Labels([(px - 6, py - 6, px + 6, py + 6)], size[0])
-    parts.append(
-        f'<rect x="{px - 4.5}" y="{py - 4.5}" width="9" height="9" fill="var(--ink)">'
-        "<title>the original model</title></rect>"
-    )
-    drawn = []
-    for k, (label, y, x, region) in enumerate(points):
-        if np.isfinite([x, y]).all():
-            title = f"{titles[k] if titles else label}: {region or 'no region'}, {y:.3f} at bias {x:.3f}"
-            bounds = intervals[k] if k < len(intervals) else ((np.nan,) * 2,) * 2
-            at, mark = _mark(
-                scale, x, y, bounds, COLOURS.get(region or "", "var(--undefined)"), title
-            )
-            parts.append(mark)
-            drawn.append((at, label))
-    labels.taken += [(x - 4, y - 4, x + 4, y + 4) for (x, y), _ in drawn]
-    for (x, y), label in [*drawn, ((px, py), "original")]:
-        if label:
-            at_x, at_y = labels.put(x, y, label)
-            weight = ' font-weight="700"' if label in bold else ""
-            parts.append(text(at_x, at_y, label, anchor="start", style=weight))
-    return svg("".join(parts), "performance against bias", width=size[0], height=size[1])
+        said = "group thresholds on the same model"
+        marks.append(b.line(reach_x, reach_y, "dot", wide=1.5, dashes="5 3", said=said))
+        legend.append(("dot 5 3", said))
+    marks.append(b.line(baseline.bias, baseline.performance, "violated", said="mutation baseline"))
+    said = f"the original model: {first[1]:.3f} at bias {first[0]:.3f}"
+    marks.append(b.point(*first, "ink", shape="square", said=said, label="original"))
+    for k, (label, performance, bias, region) in enumerate(points):
+        if np.isfinite([performance, bias]).all():
+            name = titles[k] if titles else label
+            up, sideways = intervals[k] if k < len(intervals) else (None, None)
+            marks.append(
+                b.point(
+                    bias, performance, TONES.get(region or "", "undefined"), label=label,
+                    bold=label in bold, up=up, across=sideways,
+                    said=f"{name}: {region or 'no region'}, {performance:.3f} at bias {bias:.3f}",
+                )
+            )  # fmt: skip
+    return b.xy(
+        title, marks, alt=alt, height=height, legend=legend, note=note,
+        x=b.axis(across or f"bias: {baseline.fairness_metric.replace('_', ' ')}", x),
+        y=b.axis(baseline.performance_metric.replace("_", " "), y),
+    )  # fmt: skip
 
 
 def _frame(
-    line: "Baseline",
+    line: Baseline,
     points: Sequence[tuple[str, float, float, str | None]],
-    frontier: "Frontier | None",
-    size: tuple[float, float],
-) -> Scale:
+    frontier: Frontier | None,
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Frame the baselines and most of the points; a few far ones must not squeeze the rest."""
     ys, xs = (np.array([p[k] for p in points], dtype=np.float64) for k in (1, 2))
     known = np.isfinite(xs) & np.isfinite(ys)
@@ -122,115 +142,44 @@ def _frame(
     near = turn * ys >= line.gain.min() - 0.15 * height
     reach_y, reach_x = frontier.reach() if frontier is not None else (line.performance, line.bias)
     end = far if (xs[known] > far).any() else line.bias[0]
-    return Scale(
+    return (
         span_of(line.bias, xs[known & (xs <= far)], reach_x[reach_x <= far], 0.0, end),
         span_of(line.performance, ys[known & near], reach_y),
-        *size,
     )
 
 
-def _regions(scale: Scale, line: "Baseline") -> list[str]:
+def _regions(line: Baseline, across: tuple[float, float], up: tuple[float, float]) -> list[b.Block]:
     """Tint win-win, lose-lose and good, and name the regions."""
-    best, worst = scale.y[::-1] if line.larger_is_better else scale.y
+    best, worst = up[::-1] if line.larger_is_better else up
     x, y = float(line.bias[0]), float(line.performance[0])
-    parts = []
-    for end_x, end_y, colour in ((scale.x[0], best, "within"), (scale.x[1], worst, "violated")):
-        (ax, ay), (bx, by) = scale.at(x, y), scale.at(end_x, end_y)
-        parts.append(
-            f'<rect x="{min(ax, bx)}" y="{min(ay, by)}" width="{abs(bx - ax):.1f}" '
-            f'height="{abs(by - ay):.1f}" fill="var(--{colour})" opacity="0.09"/>'
-        )
-    good = scale.polygon(
-        np.append(line.bias, [scale.x[0], scale.x[0], x]),
-        np.append(line.performance, [line.performance[-1], y, y]),
-        'fill="var(--within)" opacity="0.05"',
-    )
-    return [*parts, good, _region_words(scale, line)]
-
-
-def _mark(
-    scale: Scale,
-    x: float,
-    y: float,
-    bounds: tuple[tuple[float, ...], tuple[float, ...]],
-    colour: str,
-    title: str,
-) -> tuple[tuple[float, float], str]:
-    """Draw a point with its intervals, or a triangle on the border."""
-    inside_x, inside_y = float(np.clip(x, *scale.x)), float(np.clip(y, *scale.y))
-    px, py = scale.at(inside_x, inside_y)
-    title = f"<title>{escape(title)}</title>"
-    if (inside_x, inside_y) != (x, y):
-        corners = f"{px - 5},{py + 4} {px + 5},{py + 4} {px},{py - 5}"
-        return (px, py), f'<polygon points="{corners}" fill="{colour}">{title}</polygon>'
-    cross = ""
-    if np.isfinite(bounds).all():
-        (low, high), (left, right) = (
-            [float(v) for v in np.clip(ends, *axis)]
-            for ends, axis in zip(bounds, (scale.y, scale.x), strict=True)
-        )
-        path = f"M{scale.at(left, y)[0]} {py}H{scale.at(right, y)[0]}"
-        path += f"M{px} {scale.at(x, low)[1]}V{scale.at(x, high)[1]}"
-        cross = f'<path d="{path}" stroke="{colour}" opacity="0.55"/>'
-    return (px, py), f'{cross}<circle cx="{px}" cy="{py}" r="4" fill="{colour}">{title}</circle>'
-
-
-@dataclass
-class _Labels:
-    """Places for labels: the first spot of several that covers nothing yet."""
-
-    taken: list[tuple[float, float, float, float]]
-    right: float
-
-    def put(self, px: float, py: float, text: str) -> tuple[float, float]:
-        """Return where to write a label for a point."""
-        width, height = 6.4 * len(text) + 2, 11.0
-        best, least = (px + 7, py + 4), np.inf
-        for dx, dy in ((7, 4), (-7 - width, 4), (-width / 2, -8), (-width / 2, 17)):
-            for more in (0, 9, 18):
-                x = px + dx + (more if dx > 0 else -more if dx < -width else 0)
-                y = py + dy + (-more if dy < 0 else more if dy > 10 else 0)
-                box = (x, y - height, x + width, y)
-                beyond = max(box[2] - self.right, 0.0) + max(EDGE - box[0], 0.0)
-                cost = sum(_overlap(box, other) for other in self.taken) + 0.5 * more + 50 * beyond
-                if cost < least:
-                    best, least = (x, y), cost
-        self.taken.append((best[0], best[1] - height, best[0] + width, best[1]))
-        return round(best[0], 1), round(best[1], 1)
-
-
-def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
-    across = min(a[2], b[2]) - max(a[0], b[0])
-    down = min(a[3], b[3]) - max(a[1], b[1])
-    return max(across, 0.0) * max(down, 0.0)
-
-
-def _region_words(scale: Scale, baseline: "Baseline") -> str:
-    """Write the names of the regions where there is room for them."""
-    left, right = scale.at(scale.x[0], 0)[0], scale.at(scale.x[1], 0)[0]
-    edge, level = scale.at(float(baseline.bias[0]), float(baseline.performance[0]))
-    floor = scale.at(0, scale.y[0])[1]
-    flip = not baseline.larger_is_better
-    ceiling = scale.at(0, scale.y[1])[1]
-    best, worst = (floor - 4, ceiling + 12) if flip else (ceiling + 12, floor - 4)
-    words = [
-        ("win-win", left + 4, best, "start"),
-        ("good", left + 4, level + (-6 if flip else 14), "start"),
-        ("poor", edge - 4, worst, "end"),
+    left, right = across
+    good_x = [*line.bias, left, left, x]
+    good_y = [*line.performance, float(line.performance[-1]), y, y]
+    high, low = ("top", "bottom") if line.larger_is_better else ("bottom", "top")
+    named = [
+        b.words(left, best, "win-win", corner=high),
+        b.words(left, y, "good", corner=high),
+        b.words(x, worst, "poor", corner=f"{low} right"),
     ]
-    if right - edge > 50:
-        words += [("inverted", right - 2, best, "end"), ("lose-lose", right - 2, worst, "end")]
-    italic = ' font-style="italic"'
-    return "".join(text(x, y, w, anchor=anchor, style=italic) for w, x, y, anchor in words)
+    if right - x > 0.08 * (right - left):
+        named += [
+            b.words(right, best, "inverted", corner=f"{high} right"),
+            b.words(right, worst, "lose-lose", corner=f"{low} right"),
+        ]
+    return [
+        b.area([left, x, x, left], [y, y, best, best], "within", shade=0.1),
+        b.area([x, right, right, x], [y, y, worst, worst], "violated", shade=0.1),
+        b.area(good_x, good_y, "within", shade=0.06),
+        *named,
+    ]
 
 
-def area_svg(verdict: "TradeOff") -> str:
-    """Draw a good point, rescaled, and the area between it and the baseline."""
+def area_chart(verdict: TradeOff) -> b.Block:
+    """Return a good point, rescaled, and the area between it and the baseline, as a chart."""
     scaled = verdict.baseline.normalise(verdict.performance, verdict.bias)
     x, y = float(scaled.x), float(scaled.y)
     bx, by = scaled.baseline_x, scaled.baseline_y
-    scale = Scale(span_of(bx, x, 0.0, 1.0), span_of(by, y, 0.0, 1.0))
-    parts = [axes(scale, "bias (rescaled)", "performance (rescaled)")]
+    marks = []
     if verdict.region == "good":
         rising = bx[::-1], by[::-1]
         # where the horizontal first meets the line, which need not fall everywhere
@@ -238,108 +187,197 @@ def area_svg(verdict: "TradeOff") -> str:
         beside = float(steps[np.argmax(np.interp(steps, *rising) >= y)])
         below = float(np.interp(x, *rising))
         inside = (rising[0] > x) & (rising[0] < beside)
-        corners_x = np.array([x, *rising[0][inside], beside, x])
-        corners_y = np.array([below, *rising[1][inside], y, y])
-        parts.append(scale.polygon(corners_x, corners_y, 'fill="var(--dot)" opacity="0.35"'))
-    parts.append(scale.polyline(bx, by, 'stroke="var(--violated)" stroke-width="2"'))
-    px, py = scale.at(x, y)
+        corners_x = [x, *rising[0][inside], beside, x]
+        marks.append(b.area(corners_x, [below, *rising[1][inside], y, y], "dot", shade=0.35))
     area = f", area {verdict.area:.4f}" if verdict.area == verdict.area else ""
-    parts.append(scale.circle(x, y, 5, 'fill="var(--within)"'))
-    parts.append(text(px + 8, py - 6, f"{verdict.region or ''}{area}", anchor="start"))
-    return svg("".join(parts), "area between the method and the baseline")
+    said = f"{verdict.region or 'no region'}{area}"
+    marks += [b.line(bx, by, "violated"), b.point(x, y, "within", label=said, said=said)]
+    return b.xy(
+        "Area between the method and the baseline", marks, alt=f"{said}, both goals rescaled.",
+        x=b.axis("bias (rescaled)", span_of(bx, x, 0.0, 1.0)),
+        y=b.axis("performance (rescaled)", span_of(by, y, 0.0, 1.0)),
+    )  # fmt: skip
 
 
-def curve_svg(tuning: "Tuning", what: str = "objective") -> str:
-    """Draw one column of a sweep over its parameter, the chosen value marked."""
-    name = tuning.parameters[0]
-    x = np.asarray(tuning.curve[name], dtype=np.float64)
-    y = np.asarray(tuning.curve[what], dtype=np.float64)
-    known = np.isfinite(x) & np.isfinite(y)
-    order = np.argsort(x[known], kind="stable")
-    x, y = x[known][order], y[known][order]
-    scale = Scale(span_of(x), span_of(y))
-    parts = [
-        axes(scale, name, what),
-        scale.polyline(x, y, 'stroke="var(--dot)" stroke-width="2"'),
-        *(scale.circle(a, b, 2.5, 'fill="var(--dot)"') for a, b in zip(x, y, strict=True)),
-    ]
-    if tuning.chosen is not None:
-        at = np.flatnonzero(x == float(tuning.chosen[name]))
-        if at.size:
-            best = float(x[at[0]]), float(y[at[0]])
-            ring = 'fill="none" stroke="var(--violated)" stroke-width="2"'
-            px, py = scale.at(*best)
-            side, anchor = (-9, "end") if px > WIDTH - 70 else (9, "start")  # where there is room
-            parts += [
-                scale.circle(*best, 6, ring),
-                text(px + side, py - 9, "chosen", anchor=anchor),
-            ]
-    return svg("".join(parts), f"{what} over {name}")
+# ---------------------------------------------------------------------- the page
+
+Verdicts = Sequence[tuple[str, str, TradeOff]]
 
 
-def tradeoff_page(
-    verdicts: "Sequence[tuple[str, str, TradeOff]]", *, title: str, notes: Sequence[str] = ()
-) -> str:
-    """Return verdicts (attribute, method, verdict) and notes on the data as one page."""
-    sections = []
-    for key in dict.fromkeys((a, v.baseline.fairness_metric) for a, _, v in verdicts):
-        rows = [(m, v) for a, m, v in verdicts if (a, v.baseline.fairness_metric) == key]
-        first = rows[0][1]
-        sections.append(
-            {
-                "attribute": key[0],
-                "fairness": key[1],
-                "rows": rows,
-                "baseline": first.baseline,
-                "frontier": first.frontier,
-                "plane": plane_svg(
-                    first.baseline,
-                    [(m, v.performance, v.bias, v.region) for m, v in rows],
-                    frontier=first.frontier,
-                    intervals=[(v.performance_interval, v.bias_interval) for _, v in rows],
-                ),
-                "notes": list(dict.fromkeys((m, n) for m, v in rows for n in v.notes)),
-            }
-        )
-    return render("tradeoff.html", title=title, sections=sections, notes=notes)
-
-
-def tuning_page(
-    tuning: "Tuning", *, title: str, verdict: "TradeOff | None" = None, notes: Sequence[str] = ()
-) -> str:
-    """Return a sweep and notes on the data as one page."""
-    curves = []
-    if len(tuning.parameters) == 1:
-        try:
-            curves = [curve_svg(tuning, w) for w in ("objective", "performance", "bias")]
-        except (TypeError, ValueError):
-            curves = []  # words instead of numbers have no axis
-    names = tuning.parameters
-    points = [
-        (
-            ", ".join(f"{n}={row[n]}" for n in names) if i == _best(tuning) else "",
-            row["performance"],
-            row["bias"],
-            row["region"],
-        )
-        for i, row in enumerate(tuning.curve.to_dict("records"))
-    ]
-    return render(
-        "tune.html",
-        title=title,
-        tuning=tuning,
-        rows=tuning.curve.to_dict("records"),
-        curves=curves,
-        plane=plane_svg(tuning.baseline, points),
-        verdict=verdict,
-        notes=notes,
+@SUMMARIES.register("tradeoff")
+def summarize_tradeoff(
+    results: "TradeOff | Verdicts",
+    *,
+    title: str | None = None,
+    command: str | None = None,
+    notes: Iterable[str] = (),
+) -> Summary:
+    """Return the summary of a verdict, or of several as (attribute, method, verdict)."""
+    rows = [("", "the method", results)] if isinstance(results, TradeOff) else [*results]
+    picture: list[b.Block] = []
+    table: list[b.Block] = []
+    for key in dict.fromkeys((a, v.baseline.fairness_metric) for a, _, v in rows):
+        some = [(m, v) for a, m, v in rows if (a, v.baseline.fairness_metric) == key]
+        picture.append(_plane(key, some))
+        table += _tables(key, some)
+    return b.summary(
+        "tradeoff",
+        f"Trade-off: {title}" if title else "Trade-off",
+        verdict=_verdict(rows),
+        people=b.notes(notes),
+        picture=picture,
+        table=table,
+        method=[b.facts(_facts(rows[0][2], title))],
+        limits=LIMITS,
+        command=command,
+        headings={"people": "The data"},
     )
 
 
-def _best(tuning: "Tuning") -> int:
-    if tuning.chosen is None:
-        return -1
-    mask = np.ones(len(tuning.curve), dtype=bool)
-    for name, value in tuning.chosen.items():
-        mask &= (tuning.curve[name] == value).to_numpy()
-    return int(np.flatnonzero(mask)[0])
+def _verdict(rows: Verdicts) -> b.Block:
+    worth = [(m, v) for _, m, v in rows if v.region in ("good", "win-win") and not v.constant]
+    sentences = [_in_words(a, m, v) for a, m, v in rows[:6]]
+    if len(rows) > 6:
+        sentences.append(f"{len(rows) - 6} more are in the table.")
+    tally = {
+        word: sum((v.region or "none") == word for _, _, v in rows) for word in [*TONES, "none"]
+    }
+    tiles = [b.tile(str(n), word, TONES.get(word, "undefined")) for word, n in tally.items() if n]
+    judged = [v for _, _, v in rows if v.region]
+    if not judged:
+        headline, tone = "No verdict: the baseline gives no regions here.", "undefined"
+    elif worth:
+        names = ", ".join(dict.fromkeys(m for m, _ in worth))
+        headline = f"Worth its price on these rows: {names}."
+        tone = "within"
+    else:
+        headline, tone = "Nothing here was worth its price.", "violated"
+    return b.verdict(tone, headline, sentences, tiles)
+
+
+def _in_words(attribute: str, method: str, v: TradeOff) -> str:
+    sure = ""
+    if v.region in v.probability:
+        sure = f", with a probability of {percent(v.probability[v.region]).replace('%', ' %')}"
+    what = f"{v.region}{sure} ({REGIONS[v.region]})" if v.region else f"no region ({v.reason})"
+    line = v.baseline
+    by = f" by {attribute}" if attribute else ""
+    return (
+        f"{method.capitalize() if not attribute else method}: {what}. The bias{by} "
+        f"({line.fairness_metric.replace('_', ' ')}) goes from {line.bias[0]:.3f} to {v.bias:.3f}, "
+        f"{line.performance_metric.replace('_', ' ')} from {line.performance[0]:.3f} to "
+        f"{v.performance:.3f}."
+    )
+
+
+def _plane(key: tuple[str, str], rows: Sequence[tuple[str, TradeOff]]) -> b.Block:
+    first = rows[0][1]
+    name = key[1].replace("_", " ")
+    return plane_chart(
+        f"{key[0]}: {name}" if key[0] else name.capitalize(),
+        first.baseline,
+        [(m, v.performance, v.bias, v.region) for m, v in rows],
+        alt="; ".join(f"{m}: {v.region or 'no region'}" for m, v in rows),
+        frontier=first.frontier,
+        intervals=[(v.performance_interval, v.bias_interval) for _, v in rows],
+        note="The square is the original model. Better is up and to the left; bars are intervals, "
+        "triangles lie beyond the frame.",
+    )
+
+
+def _tables(key: tuple[str, str], rows: Sequence[tuple[str, TradeOff]]) -> list[b.Block]:
+    line = rows[0][1].baseline
+    second = any(v.frontier is not None for _, v in rows)
+    heads = [
+        "method",
+        b.right(line.performance_metric.replace("_", " ")),
+        b.right("bias"),
+        "region",
+    ]
+    heads += ["probability of each region", b.right("area")]
+    cells: list[list[b.Cell]] = [
+        ["original", b.number(line.performance[0], 4), b.number(line.bias[0], 4), "", "", ""]
+    ]
+    for name, v in rows:
+        chances = [
+            f"{word} {percent(p).replace('%', ' %')}" for word, p in v.probability.items() if p > 0
+        ]
+        cells.append(
+            [
+                name,
+                b.estimate(v.performance, *v.performance_interval, 4),
+                b.estimate(v.bias, *v.bias_interval, 4),
+                b.word(
+                    f"{v.region or 'none'}{' (constant)' if v.constant else ''}",
+                    TONES.get(v.region or "", "undefined"),
+                ),
+                ", ".join(chances),
+                b.estimate(v.area, *v.area_interval, 4) if v.area == v.area else "",
+            ]
+        )
+    if second:
+        heads.append(b.right("above the frontier"))
+        cells[0].append("")
+        for row, (_, v) in zip(cells[1:], rows, strict=True):
+            row.append(b.number(v.above_frontier, 4))
+    degrees = [
+        [b.number(d, 2), b.number(y, 4), b.number(x, 4)]
+        for d, y, x in zip(line.degrees, line.performance, line.bias, strict=True)
+    ]
+    named = f"{key[0]}: {key[1].replace('_', ' ')}" if key[0] else key[1].replace("_", " ")
+    return [
+        b.table(named, heads, cells),
+        *b.notes(f"{m}: {note}" for m, v in rows for note in v.notes),
+        b.more(
+            f"The baseline, degree by degree ({line.strategy}, {line.method})",
+            [
+                b.table(
+                    f"Baseline of {named}",
+                    [
+                        b.right("degree"),
+                        b.right(line.performance_metric.replace("_", " ")),
+                        b.right("bias"),
+                    ],
+                    degrees,
+                )
+            ],
+        ),
+    ]
+
+
+def _facts(v: TradeOff, title: str | None) -> list[tuple[str, str]]:
+    return [
+        ("Data", title or ""),
+        ("Judged against", "the original model's mutation baseline (Fairea): what blindly overwriting predictions buys"),
+        ("Second baseline", "group thresholds on the same scores" if v.frontier is not None else ""),
+        ("Rule of the regions", v.rule),
+        ("Intervals", f"{100 * v.confidence:g} %, {v.resamples:,} resamples" if v.resamples else ""),
+    ]  # fmt: skip
+
+
+@SUMMARIES.register("baseline")
+def summarize_baseline(
+    line: Baseline, *, title: str | None = None, command: str | None = None
+) -> Summary:
+    """Return the summary of a mutation baseline."""
+    name = line.performance_metric.replace("_", " ")
+    said = (
+        f"The original model reaches {line.performance[0]:.3f} of {name} at a bias of "
+        f"{line.bias[0]:.3f}; overwriting every prediction leaves {line.performance[-1]:.3f} at "
+        f"{line.bias[-1]:.3f}."
+    )
+    rows = [
+        [b.number(d, 2), b.number(y, 4), b.number(x, 4)]
+        for d, y, x in zip(line.degrees, line.performance, line.bias, strict=True)
+    ]
+    heads = [b.right("degree"), b.right(name), b.right("bias")]
+    return b.summary(
+        "baseline",
+        f"Mutation baseline: {title}" if title else "Mutation baseline",
+        verdict=b.verdict("undefined" if line.reason else "", said),
+        picture=[plane_chart("What blind mutation buys", line, [], alt=said)],
+        table=[b.table("The baseline, degree by degree", heads, rows)],
+        method=[b.facts([("Strategy", line.strategy), ("Method", line.method)])],
+        limits=[*([f"No regions: {line.reason}."] if line.reason else []), *LIMITS[:2]],
+        command=command,
+    )

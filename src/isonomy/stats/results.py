@@ -1,16 +1,19 @@
 """What every result of these rooms can do: show itself as a table, and become plain data."""
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from isonomy._brief import brief
+from isonomy._shown import Shown
 from isonomy._tables import plain
 
 
-class Result:
+class Result(Shown):
     """A frozen dataclass with ``frame()``, ``to_dict()``, a line for prompts, a table for notebooks."""
+
+    page: ClassVar[str] = "statistics"
 
     __repr__ = brief
 
@@ -22,8 +25,3 @@ class Result:
         """Return everything as plain data; NaN and infinity are None."""
         record: Any = self  # its subclasses are the dataclasses
         return {field.name: plain(getattr(self, field.name)) for field in fields(record)}
-
-    def _repr_html_(self) -> str:
-        frame = self.frame()
-        named = not isinstance(frame.index, pd.RangeIndex)
-        return str(frame.to_html(index=named, float_format="{:.4f}".format))

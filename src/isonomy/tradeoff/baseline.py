@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import check_choice, check_least, make_rng
 from isonomy.errors import InputError, NotApplicable
@@ -106,7 +107,7 @@ def mean_of_draws(values: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class Baseline(Shown):
     """Performance and bias of the original model and of its ever more mutated copies.
 
     Build one with :meth:`from_counts`; :meth:`from_points` takes numbers that are already there.
@@ -148,6 +149,8 @@ class Baseline:
     Hort, Zhang, Sarro, Harman 2021, Fairea: A Model Behaviour Mutation Approach to Benchmarking
     Bias Mitigation Methods.
     """
+
+    page: ClassVar[str] = "baseline"
 
     degrees: Floats
     performance: Floats
@@ -335,10 +338,6 @@ class Baseline:
             f"{self.performance[-1]:.3f}, {self.fairness_metric} {self.bias[0]:.3f} to "
             f"{self.bias[-1]:.3f}, {self.degrees.size} degrees, {self.strategy}, {self.method})"
         )
-
-    def _repr_html_(self) -> str:
-        note = f"<p>No regions: {self.reason}.</p>" if self.reason else ""
-        return f"{self.frame().to_html(index=False, float_format='{:.4f}'.format)}{note}"
 
 
 def baselines(

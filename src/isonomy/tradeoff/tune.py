@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import optional
 from isonomy.errors import InputError, NotApplicable
@@ -54,7 +54,7 @@ Objective = str | tuple[str, str] | Callable[[Candidate], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Tuning:
+class Tuning(Shown):
     """What a sweep or search found.
 
     Attributes
@@ -75,6 +75,8 @@ class Tuning:
         Of the original model on the validation rows.
     notes : tuple of str
     """
+
+    page: ClassVar[str] = "tuning"
 
     mitigator: BaseMitigator
     parameters: tuple[str, ...]
@@ -101,11 +103,6 @@ class Tuning:
 
     def __repr__(self) -> str:
         return f"Tuning({self.mitigator.name}: {len(self.curve)} evaluated, chosen {self.chosen})"
-
-    def _repr_html_(self) -> str:
-        words = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        table = self.curve.to_html(index=False, float_format="{:.4f}".format)
-        return f"<p><b>{self.mitigator.name}</b>: chosen {self.chosen}</p>{words}{table}"
 
 
 def tune(

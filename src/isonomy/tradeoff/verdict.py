@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import escape
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import MISSING, check_least, listed, make_rng
 from isonomy.audit import FEWEST_ROWS
@@ -42,7 +42,7 @@ class Draws(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TradeOff:
+class TradeOff(Shown):
     """Where a method lies against the mutation baseline, and how sure that is.
 
     Attributes
@@ -72,6 +72,8 @@ class TradeOff:
     notes : tuple of str
         What a reader must know.
     """
+
+    page: ClassVar[str] = "tradeoff"
 
     baseline: Baseline
     performance: float
@@ -152,10 +154,6 @@ class TradeOff:
         sure = f", probability {self.probability.get(word, 0):.2f}" if self.probability else ""
         size = f", area {self.area:.4f}" if self.area == self.area else ""
         return f"TradeOff({word}{sure}{size})"
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"{self.frame().T.to_html(header=False)}{notes}"
 
 
 def judge(

@@ -17,7 +17,7 @@ def bars(data: pd.DataFrame, **options: object) -> tuple[str, list[dict[str, flo
         "fig3", "Bias & more", data, len(data), write=decimals(3), drawing="bars", **options
     )
     drawing = figure_svg(table)
-    found = re.findall(r'class="bar" x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"', drawing)
+    found = re.findall(r'class="bar m" x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"', drawing)
     names = ("x", "y", "width", "height")
     return drawing, [dict(zip(names, map(float, bar), strict=True)) for bar in found]
 
@@ -74,7 +74,7 @@ def test_only_the_columns_of_the_figure_are_drawn() -> None:
 def test_a_grid_shades_by_size_and_sign() -> None:
     data = pd.DataFrame({"a": [1.0, -0.5], "b": [np.nan, 0.0]}, ["a", "b"])
     drawing = figure_svg(PaperTable("fig5", "", data, 2, write=decimals(2), drawing="grid"))
-    cells = re.findall(r'class="cell".*?(fill=".*?"(?: fill-opacity=".*?")?)>', drawing)
+    cells = re.findall(r'class="cell m".*?(fill=".*?"(?: fill-opacity=".*?")?)>', drawing)
     assert cells == [
         'fill="var(--dot)" fill-opacity="0.75"',
         'fill="var(--violated)" fill-opacity="0.38"',

@@ -2,17 +2,15 @@
 
 import itertools
 import re
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
-from isonomy.report.statistics import (
-    critical_difference_svg,
-    ranking_svg,
-    statistics_fragment,
-    wins_table,
-)
+from isonomy.report import summarize, to_html
+from isonomy.report.charts import draw
+from isonomy.report.statistics import groups_chart, ranks_chart, shares_chart
 from isonomy.stats import friedman_nemenyi, scott_knott, win_tie_loss
 
 NAMES = ["original", "a<b>", "long_name(option=value)", "d", "e", "f", "g"]
@@ -25,6 +23,10 @@ def runs() -> np.ndarray:
     return shared + np.linspace(0, 2, len(NAMES))[:, None] + rng.normal(size=(15, 7, 12))
 
 
+def draw_of(chart: Any, result: Any, **options: Any) -> str:
+    return draw(chart(result, **options))
+
+
 def parsed(drawing: str) -> ET.Element:
     return ET.fromstring(drawing)
 
@@ -32,7 +34,7 @@ def parsed(drawing: str) -> ET.Element:
 def test_critical_difference_places_labels_dots_and_bars(runs: np.ndarray) -> None:
     found = friedman_nemenyi(runs.mean(axis=-1), labels=NAMES)
     assert found.differs
-    root = parsed(critical_difference_svg(found))
+    root = parsed(draw_of(ranks_chart, found))
     dots = [float(c.get("cx")) for c in root.iter("circle")]
     # dots lie on a straight scale of mean ranks, in their order
     np.testing.assert_allclose(
@@ -57,7 +59,7 @@ def test_critical_difference_places_labels_dots_and_bars(runs: np.ndarray) -> No
 
 def test_leaders_stay_inside_and_labels_do_not_meet(runs: np.ndarray) -> None:
     found = friedman_nemenyi(runs.mean(axis=-1), labels=NAMES)
-    root = parsed(critical_difference_svg(found))
+    root = parsed(draw_of(ranks_chart, found))
     _, _, width, height = (float(v) for v in root.get("viewBox").split())
     named = [t for t in root.iter("text") if list(t)]
     spots = [(t.get("text-anchor"), float(t.get("y"))) for t in named]
@@ -72,12 +74,12 @@ def test_leaders_stay_inside_and_labels_do_not_meet(runs: np.ndarray) -> None:
 def test_no_difference_is_drawn_faintly_and_a_wide_one_is_cut() -> None:
     flat = friedman_nemenyi(np.random.default_rng(0).normal(size=(3, 3)), labels="abc")
     assert not flat.differs
-    drawing = critical_difference_svg(flat)
+    drawing = draw_of(ranks_chart, flat)
     assert 'opacity="0.5"' in drawing
     assert "wider than the axis" not in drawing
     two = friedman_nemenyi([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]], labels="abc")
     assert two.critical_difference > 2
-    assert "wider than the axis" in critical_difference_svg(two)
+    assert "wider than the axis" in draw_of(ranks_chart, two)
 
 
 def test_ranking_has_a_band_per_other_group(runs: np.ndarray) -> None:
@@ -86,7 +88,7 @@ def test_ranking_has_a_band_per_other_group(runs: np.ndarray) -> None:
         protocol="corrected",
         larger_is_better=True,
     )
-    root = parsed(ranking_svg(found, unit="accuracy"))
+    root = parsed(draw_of(groups_chart, found, unit="accuracy"))
     dots = [float(c.get("cx")) for c in root.iter("circle")]
     assert np.argsort(dots).tolist() == np.argsort(found.centres).tolist()
     bands = list(root.iter("rect"))
@@ -100,32 +102,20 @@ def test_ranking_has_a_band_per_other_group(runs: np.ndarray) -> None:
 def test_wins_are_told_in_numbers_and_strips(runs: np.ndarray) -> None:
     runs[2, 3, 5] = np.nan
     found = win_tie_loss(runs, labels=NAMES)
-    table = wins_table(found, reference="original")
+    chart = shares_chart(found, reference="original")
     frame = found.frame("original")
-    cells = [int(n) for n in re.findall(r'<td class="n"[^>]*>(\d+)</td>', table)]
+    cells = [cell["value"] for row in chart["numbers"]["rows"] for cell in row[1:]]
     assert cells == frame[["win", "tie", "loss", "undefined"]].to_numpy().ravel().tolist()
-    wide = [float(w) for w in re.findall(r'width="([\d.]+)" height="12" fill', table)]
-    assert np.reshape(wide, (-1, 4)).sum(axis=1) == pytest.approx(160, abs=0.2)
-    assert "mann_whitney at 0.05" in table
-    assert "against all others" in wins_table(found)
+    wide = [float(w) for w in re.findall(r'<rect[^>]* width="([\d.]+)%" height="14"', draw(chart))]
+    assert np.reshape(wide, (-1, 4)).sum(axis=1) == pytest.approx(100, abs=0.3)
+    assert "mann_whitney at 0.05" in chart["note"]
+    assert "against all others" in shares_chart(found)["note"]
 
 
-def test_fragment_stands_alone_and_harms_no_page(runs: np.ndarray) -> None:
-    critical = friedman_nemenyi(runs.mean(axis=-1), labels=NAMES)
-    fragment = statistics_fragment(
-        critical=critical,
-        ranking=scott_knott(dict(zip(NAMES, runs[0], strict=True))),
-        wins=win_tie_loss(runs, labels=NAMES),
-        reference="original",
-    )
-    assert parsed(fragment).tag == "section"
-    assert "<script" not in fragment
-    assert "http" not in fragment
-    assert "a<b>" not in fragment
-    # outside a page every colour has a value of its own
-    assert not re.findall(r"var\(--\w+\)", fragment)
-    # styles inside a drawing hold for the whole page: none but the drawings' own may be there
-    assert set(re.findall(r"\.(\w+)\{", fragment)) == {"t"}
-    few = friedman_nemenyi(np.random.default_rng(0).normal(size=(3, 3)), labels="abc")
-    assert "do not read pairs" in statistics_fragment(critical=few)
-    assert statistics_fragment() == '<section class="statistics"></section>'
+def test_results_of_statistics_have_pages(runs: np.ndarray) -> None:
+    few = friedman_nemenyi(np.random.default_rng(0).normal(size=(3, 3)), labels=["a", "b<c>", "d"])
+    page = to_html(summarize(few, title="three"))
+    assert "do not read pairs" in page
+    assert "b<c>" not in page
+    assert "b&lt;c&gt;" in page
+    assert "three" in page

@@ -7,7 +7,7 @@ import pytest
 
 from isonomy.cli.output import console
 from isonomy.cli.tradeoff import show
-from isonomy.report.tradeoff import tradeoff_page
+from isonomy.report import summarize, to_html
 from isonomy.tradeoff import judge
 
 
@@ -25,5 +25,5 @@ def test_a_probability_is_written_alike_on_the_page_and_on_the_terminal(
     verdict = replace(verdict, probability={verdict.region: chance})
     show([("group", "method", verdict)], console(), "rows")
     assert f" {written}% " in capsys.readouterr().out
-    page = tradeoff_page([("group", "method", verdict)], title="rows")
+    page = to_html(summarize([("group", "method", verdict)], title="rows"))
     assert f"{verdict.region} {written} %" in page
