@@ -65,8 +65,7 @@ _CALLABLE_ROOMS = ("audit", "benchmark")
 _ROOMS = (
     *("counterfactual", "data", "errors", "gate", "generators", "metrics", "mitigators", "models"),
     *("networks", "papers", "plots", "report", "search", "stats", "store", "study", "tails"),
-    "testing",
-    "tradeoff",
+    *("templates", "testing", "tradeoff"),
 )
 
 __all__ = [

@@ -33,7 +33,7 @@ LEVELS: list[set[str]] = [
     {"models", "search", "generators"},
     {"counterfactual"},
     {"mitigators", "audit"},
-    {"tradeoff"},
+    {"tradeoff", "templates"},
     {"store"},
     {"study"},
     {"benchmark"},

@@ -34,6 +34,7 @@ COMMANDS = [
     "published",
     "study",
     "tail",
+    "templates",
     "tradeoff",
     "tune",
 ]

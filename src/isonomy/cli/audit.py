@@ -9,9 +9,11 @@ from rich.markup import escape
 from isonomy.cli.audit_over_time import audit_by_period, parse_by
 from isonomy.cli.options import (
     Bins,
+    Category,
     Confidence,
     FailOn,
     Favorable,
+    FieldValue,
     Json,
     Label,
     Metric,
@@ -25,6 +27,7 @@ from isonomy.cli.options import (
     Sensitive,
     Strata,
     Table,
+    Template,
     Threshold,
     Weight,
     check_sensitive,
@@ -60,6 +63,7 @@ COLORS = {
 
 
 def audit_command(
+    context: typer.Context,
     file: str = typer.Argument(
         ..., help="A CSV, Parquet, Excel or DuckDB file; the name of a table with --print-sql."
     ),
@@ -95,6 +99,9 @@ def audit_command(
     print_sql: bool = typer.Option(
         False, "--print-sql", help="Print the one GROUP BY to run in a warehouse, and stop."
     ),
+    template: Template = None,
+    field: FieldValue = [],
+    category: Category = [],
     json_file: Json = None,
     report_files: Report = [],
     quiet: Quiet = False,
@@ -111,8 +118,17 @@ def audit_command(
     --by shows every gap in every period and says which has moved: the chance of a false alarm,
     over all periods and gaps, is one less the confidence. --fail-on then asks for gaps that moved.
 
+    --template NAME fills the form of a law or a practice instead: see `isonomy templates`.
+
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
     """
+    if template is not None:
+        from isonomy.cli.templates import fill_form
+
+        fill_form(context, template, file)
+        return
+    if field or category:
+        raise InputError("--field and --category are for a template; name one by --template.")
     if not counts:
         check_sensitive(sensitive)
     cuts = parse_bins(bins, sensitive)
@@ -128,7 +144,7 @@ def audit_command(
         "--score": score,
         "--strata": strata,
         "--intersections": intersections,
-        "--html": html_file,
+        "--report": report_files,
     }
     for option, given in left_out.items():
         if by is not None and given:
@@ -145,8 +161,8 @@ def audit_command(
                 raise InputError(f"With --print-sql, name the column of dates: --by COLUMN:{unit}.")
             keys = [*keys, when]
             periods = {when: unit} if unit else {}
-        columns = label or "y_true", prediction or "y_pred"
-        query = group_query(source, *columns, keys, weight, {**cuts, **periods})
+        outcomes = label or "y_true", prediction or "y_pred"
+        query = group_query(source, *outcomes, keys, weight, {**cuts, **periods})
         typer.echo(f"{query};")
         return
     refuse_same_file(json_file, report_files)

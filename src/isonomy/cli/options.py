@@ -139,6 +139,22 @@ Trust = Annotated[
     ),
 ]
 
+# Forms of laws and practices.
+Template = Annotated[
+    str | None,
+    typer.Option("--template", help="Fill a form: ll144, four_fifths ... (`isonomy templates`)."),
+]
+FieldValue = Annotated[
+    list[str],
+    typer.Option("--field", help="NAME=TEXT: what a template asks a person for; may be repeated."),
+]
+Category = Annotated[
+    list[str],
+    typer.Option(
+        "--category", help="ROLE.VALUE=CATEGORY: what a value means to a template; may be repeated."
+    ),
+]
+
 # What is run and measured.
 Model = Annotated[
     list[str],
