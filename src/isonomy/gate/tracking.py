@@ -45,8 +45,6 @@ def log_mlflow(
         The metrics that were logged, as ``mlflow.validate_evaluation_results`` takes them.
     """
     mlflow = optional("mlflow", extra="mlflow", purpose="log_mlflow")
-    from isonomy.report.html import audit_page
-
     done = found if isinstance(found, Check) else None
     if isinstance(found, Audit) and policy is not None:
         done = check(found, policy)
@@ -54,7 +52,7 @@ def log_mlflow(
     metrics = metrics_of(audited, prefix)
     mlflow.log_metrics(metrics, run_id=run_id)
     files: dict[str, Any] = {"audit.json": audited.to_dict()}
-    texts = {"audit.html": audit_page(audited, title=prefix)}
+    texts = {"audit.html": audited.to_html(title=prefix)}
     if done is not None:
         from isonomy.gate.faces import to_markdown
 

@@ -15,7 +15,10 @@ from isonomy._groups import bands, factorize, is_missing, sort_key
 from isonomy._tables import as_pandas
 from isonomy._validate import MISSING, check_columns, is_real, listed
 from isonomy.errors import InputError
-from isonomy.metrics.query import MOST_CELLS, Bins, banded
+from isonomy.metrics.query import MOST_CELLS, banded
+
+Bins = Mapping[str, Sequence[float]]
+"""Where numbers such as age are cut, by column."""
 
 
 class People(NamedTuple):
