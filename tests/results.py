@@ -73,6 +73,20 @@ def plain_audit() -> Any:
 
 
 @cache
+def selections() -> Any:
+    """Return an audit without labels, with scores and strata."""
+    p = _people(3000)
+    return isonomy.audit_selections(
+        p["base"],
+        sensitive_features={"race": p["race"]},
+        score=0.6 * p["base"] + 0.4 * p["noise"],
+        strata={"office": np.where(p["noise"] > 0.5, "north", "south")},
+        reference="White",
+        resamples=200,
+    )
+
+
+@cache
 def hostile() -> Any:
     """Return an audit of groups with hostile names."""
     rng = np.random.default_rng(1)
@@ -267,7 +281,7 @@ def wins() -> Any:
 RESULTS: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (
-        *(audit, plain_audit, hostile, many, models, benchmark, tradeoff, baseline),
+        *(audit, plain_audit, selections, hostile, many, models, benchmark, tradeoff, baseline),
         *(tuning, tails, tables, ranks, groups, wins),
     )
 }

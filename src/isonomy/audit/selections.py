@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -74,6 +74,8 @@ class SelectionAudit(Audit):
     cutoffs : frame
         Ratios among the best 10, 20 ... 100 % of the scores.
     """
+
+    page: ClassVar[str] = "selections"
 
     ratios: pd.DataFrame = field(default_factory=pd.DataFrame)
     stratified: pd.DataFrame = field(default_factory=pd.DataFrame)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from isonomy.cli.output import interval, make_table, number
+from isonomy.report.selections import two_more
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +101,7 @@ def _ratios(rows: "pd.DataFrame", title: str, width: int) -> Any:
             _or_dash(row["shortfall"], 1),
             _or_dash(row["z"], 2),
             _pvalue(row["fisher_mid_p"]),
-            _two_more(row),
+            two_more(row),
         ]
         table.add_row(
             escape(row["group"]), f"{row['rows']:,}", f"{row['selected']:,}", number(row["rate"]),
@@ -116,12 +117,6 @@ def _or_dash(value: float, digits: int) -> str:
 
 def _pvalue(p: float) -> str:
     return "<0.0001" if p < 1e-4 else _or_dash(p, 4)
-
-
-def _two_more(row: dict[Any, Any]) -> str:
-    """Say in a word what becomes of the flags of a group."""
-    flags = {row["two_more_ratio"], row["two_more_significance"]} - {None}
-    return next((word for word in ("stays", "vanishes", "no flag") if word in flags), "-")
 
 
 def _strata(rows: "pd.DataFrame", attribute: str) -> Any:

@@ -47,13 +47,13 @@ def summarize_audit(
     table: list[b.Block] = []
     for attribute in attributes:
         people += _people(found, attribute)
-        picture += _charts(found, attribute)
+        picture += audit_charts(found, attribute)
         table += _tables(found, attribute)
     first = [*found.too_fine().values()]
     return b.summary(
         "audit",
         f"Audit of {title}" if title else "Audit",
-        verdict=_verdict(found),
+        verdict=audit_verdict(found),
         people=[*b.notes(first), *people],
         picture=picture,
         table=[
@@ -62,7 +62,7 @@ def summarize_audit(
             *_conditional(found),
             _overall(found),
         ],
-        method=[b.facts(_facts(found, title))],
+        method=[b.facts(audit_facts(found, title))],
         limits=[*_unexamined(found), *LIMITS],
         command=command,
     )
@@ -71,7 +71,8 @@ def summarize_audit(
 # ---------------------------------------------------------------------- the verdict
 
 
-def _verdict(found: Audit) -> b.Block:
+def audit_verdict(found: Audit, more: Sequence[str] = ()) -> b.Block:
+    """Return the headline, the worst findings and further sentences, and how many of each verdict."""
     every = [f for f in (*found.metrics, *found.comparisons) if f.verdict]
     tally = {v: sum(f.verdict == v for f in every) for v in TONE}
     sure = found.violated() if any(f.accept_low is not None for f in found.metrics) else ()
@@ -89,7 +90,7 @@ def _verdict(found: Audit) -> b.Block:
             f"smallest group would decide, were rates to stay."
         )
     tiles = [b.tile(f"{n:,}", v, TONE[v]) for v, n in tally.items() if n]
-    return b.verdict(tone, headline, sentences, tiles)
+    return b.verdict(tone, headline, [*sentences, *more], tiles)
 
 
 def _headline(tally: dict[str, int], sure: int) -> tuple[str, str]:
@@ -208,7 +209,8 @@ def _people_count(rate: GroupRate | None, way: int) -> b.Cell:
 # ---------------------------------------------------------------------- charts
 
 
-def _charts(found: Audit, attribute: str) -> list[b.Block]:
+def audit_charts(found: Audit, attribute: str) -> list[b.Block]:
+    """Return the pictures of one attribute: shares by group, gaps, ratios."""
     rates, shown = _rates(found, attribute), found.telling_groups(attribute)[0]
     made: list[b.Block] = []
     picked = [
@@ -284,7 +286,7 @@ def _tables(found: Audit, attribute: str) -> list[b.Block]:
     gaps = [f for f in found.metrics if f.attribute == attribute]
     made = [b.heading(attribute)]
     if gaps:
-        made.append(_gap_table(f"Gaps by {attribute}: {gaps[0].comparison}", gaps, single=False))
+        made.append(gap_table(f"Gaps by {attribute}: {gaps[0].comparison}", gaps, single=False))
     made += _rate_tables(found, attribute)
     made += b.notes(found.left_out(attribute))
     each, hidden = found.telling_comparisons(attribute)
@@ -294,14 +296,15 @@ def _tables(found: Audit, attribute: str) -> list[b.Block]:
         label = f"Single groups of {attribute}: {bad} of {total} comparisons violated"
         if each:
             ordered = sorted(each, key=lambda f: f.verdict != "violated")
-            made.append(b.more(label, [_gap_table(label, ordered, single=True)], unfolded=bad > 0))
+            made.append(b.more(label, [gap_table(label, ordered, single=True)], unfolded=bad > 0))
         left = f"{label}; none is shown" if not each else f"{hidden} of {total} are not shown"
         if hidden:
             made.append(b.soft(f"{left} (--json and frame() have all)."))
     return made
 
 
-def _gap_table(caption: str, rows: Sequence[Finding], *, single: bool) -> b.Block:
+def gap_table(caption: str, rows: Sequence[Finding], *, single: bool) -> b.Block:
+    """Return findings as a table."""
     columns = ["metric", *(["groups"] if single else []), b.right("value"), b.right("interval")]
     return b.table(
         caption,
@@ -412,7 +415,8 @@ def _overall(found: Audit) -> b.Block:
 # ---------------------------------------------------------------------- how, and limits
 
 
-def _facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
+def audit_facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
+    """Return how an audit was made."""
     settings, counts = found.settings, found.counts
     rows = f"{int(counts.n.sum()):,}{', weighted' if counts.weighted else ''}"
     privileged = "; ".join(f"{a}: {listed(v)}" for a, v in counts.privileged.items())
