@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._bands import band_names, is_number, suggestion
-from isonomy._validate import MISSING, check_length, comma_hint, listed
+from isonomy._validate import MISSING, as_numbers, check_length, comma_hint, listed, no_rows
 from isonomy.errors import InputError
 
 FEW = 256  # a span of whole numbers that is coded by a table
@@ -147,7 +147,7 @@ def bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "p
         raise InputError(
             f"Only numbers can be cut into bins; {attribute!r} holds {listed(words[:3])}{hint}."
         )
-    edges = sorted(set(cuts))
+    edges = np.unique(as_numbers(cuts, f"The bins of {attribute!r}")).tolist()
     if not edges:
         raise InputError(f"At least one cut must be named for {attribute!r}; got none.")
     cut = pd.cut(values, [-np.inf, *edges, np.inf], right=False, labels=band_names(edges))
@@ -217,6 +217,8 @@ def as_column(values: Any, name: str) -> Any:
         array = array.astype(object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    if array.ndim == 0:
+        raise no_rows(name, values)
     if array.ndim != 1:
         raise InputError(f"{name} must be one column; got an array of shape {array.shape}.")
     return array
@@ -232,19 +234,15 @@ def read_attributes(sensitive_features: Any) -> tuple[tuple[Any, ...], list[Any]
     if isinstance(given, Mapping):
         names, columns = tuple(given), given.values()
     elif isinstance(given, nw.DataFrame):
-        names = tuple(getattr(sensitive_features, "columns", given.columns))
+        pandas = isinstance(sensitive_features, pd.DataFrame)  # whose names need not be words
+        names = tuple(sensitive_features.columns if pandas else given.columns)
         columns = (given[:, j].to_native() for j in range(len(names)))
     elif isinstance(given, nw.Series):
         named = given.name is not None and given.name != ""  # 0 is a name
         names, columns = (given.name if named else None,), [given.to_native()]
     else:
         array = np.asarray(given)
-        if array.ndim == 0:
-            raise InputError(
-                f"sensitive_features must hold a value for every row; got {given!r}: pass the "
-                f"column itself, such as X[{given!r}]."
-            )
-        columns = array.T if array.ndim == 2 else [array]
+        columns = array.T if array.ndim == 2 else [array if array.ndim else given]
         names = (None,) * len(columns)
     if not len(names):
         raise InputError("At least one protected attribute must be given; got none.")
@@ -272,7 +270,8 @@ def joint_codes(
     levels: list[list[Any]] = []
     size = 1
     for name, column in columns.items():
-        check_length(f"sensitive feature {name!r}", len(column), to, rows)
+        named = f"sensitive feature {name!r}" if isinstance(name, str) else "sensitive_features"
+        check_length(named, len(column), to, rows)
         codes, values = factorize(column)
         if (codes < 0).any():
             codes = np.where(codes < 0, len(values), codes)

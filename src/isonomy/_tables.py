@@ -13,11 +13,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_list_like, is_numeric_dtype
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from isonomy._validate import listed
+from isonomy._validate import given_as, listed, no_rows
 from isonomy.errors import InputError
 
 
@@ -132,6 +132,32 @@ def numeric_columns(X: Any) -> list[int]:
     return [j for j, kind in enumerate(kinds) if kind.is_numeric() or kind == nw.Boolean]
 
 
+def check_cells(X: Any, *, advice: str) -> None:
+    """Raise where a cell holds a list or another collection, by the first of each column.
+
+    Examples
+    --------
+    >>> check_cells(pd.DataFrame({"tags": [["a", "b"], []]}), advice="leave it out")
+    Traceback (most recent call last):
+    ...
+    isonomy.errors.InputError: Each cell must hold one number or word; column 'tags' holds a list: \
+leave it out, or make a column of each of its values.
+    """
+    names = column_names(X)
+    if names is None and (sparse.issparse(X) or np.asarray(X).dtype != object):
+        return
+    numbers = [] if names is None else numeric_columns(X)
+    for j in sorted(set(range(X.shape[1])) - set(numbers)):
+        cells = np.asarray(get_column(X, j))
+        known = np.flatnonzero(pd.notna(cells) if cells.dtype == object else [])
+        if known.size and is_list_like(cells[known[0]]):
+            named = f"column {j if names is None else names[j]!r}"
+            raise InputError(
+                f"Each cell must hold one number or word; {named} holds "
+                f"{given_as(cells[known[0]])}: {advice}, or make a column of each of its values."
+            )
+
+
 def as_matrix(X: Any, *, who: str, gaps: bool = False) -> NDArray[np.float64]:
     """Return a table as finite floats, missing ones where asked, or say what is not a number."""
     if sparse.issparse(X):
@@ -173,6 +199,8 @@ def as_vector(values: Any, *, name: str) -> NDArray[Any]:
     vector = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(values)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
+    if vector.ndim == 0:
+        raise no_rows(name, values)
     if vector.ndim != 1:
         raise InputError(f"{name} must be one column; got {vector.ndim} dimensions.")
     if vector.dtype.kind in "fO" and bool(pd.isna(vector).any()):
@@ -188,9 +216,9 @@ def as_pandas(table: Any) -> pd.DataFrame:
         frame = nw.from_native(table, eager_only=True)
     except TypeError:
         raise InputError(
-            f"df must be a table held in memory (pandas, polars, Arrow); got "
-            f"{type(table).__name__}: collect a lazy one, read a file with Dataset.from_csv or "
-            f"from_parquet."
+            f"A table must be held in memory, with named columns (pandas, polars, Arrow); got "
+            f"{given_as(table)}: name the columns of an array with pd.DataFrame(array, "
+            f"columns=[...]), collect a lazy table, read a file with Dataset.from_csv."
         ) from None
     # by columns of Python values: polars' own way to pandas needs pyarrow
     return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})

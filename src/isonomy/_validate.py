@@ -48,9 +48,33 @@ def in_one_line(error: Exception) -> str:
     return ": ".join([type(error).__name__, *lines[:1]])
 
 
-def as_names(names: Any) -> list[Any]:
-    """Return one name or several as a list."""
-    return [names] if isinstance(names, str) else list(names)
+def given_as(value: Any) -> str:
+    """Return what was given, for a sentence that refuses it: a small value itself, else its type.
+
+    Examples
+    --------
+    >>> given_as("income"), given_as(None), given_as({"a": [1]})
+    ("'income'", 'None', 'a dict')
+    """
+    small = value is None or isinstance(value, str | int | float | np.generic)
+    return repr(value) if small else f"a {type(value).__name__}"
+
+
+def no_rows(name: str, value: Any) -> InputError:
+    """Build the error for something that should be a column and is a single thing."""
+    such = f", such as X[{value!r}]" if isinstance(value, str) else ""
+    return InputError(
+        f"{name} must hold a value for every row; got {given_as(value)}: pass the column itself{such}."
+    )
+
+
+def as_names(names: Any, what: str = "sensitive_features") -> list[Any]:
+    """Return one name or several as a list; a column itself is none."""
+    if type(names).__name__ == "Series":  # of pandas or polars
+        raise InputError(
+            f"{what} must be names of columns; got a Series: pass its name, {names.name!r}."
+        )
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
 
 def unknown_name(kind: str, name: str, options: Sequence[Any]) -> UnknownName:
@@ -176,7 +200,7 @@ def check_same_order(first: Any, other: Any, *, name: str, to: str = "X") -> Non
         )
 
 
-def _numbers(given: ArrayLike, name: str) -> NDArray[np.float64]:
+def as_numbers(given: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return a float vector; raise where a value is no number."""
     try:
         return np.asarray(given, dtype=np.float64).ravel()
@@ -224,7 +248,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
             f"Scores must be one column, those of the favourable label; got an array of shape "
             f"{shape}: pass one of them, such as predict_proba(X)[:, 1]."
         )
-    values = _numbers(score, "Scores")
+    values = as_numbers(score, "Scores")
     if not np.isfinite(values).all():
         raise InputError("Scores must be finite numbers; some are NaN or infinite.")
     return values
@@ -232,7 +256,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
 
 def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[np.float64]:
     """Return weights as a float vector; raise unless all are finite and none is negative."""
-    values = _numbers(weight, name)
+    values = as_numbers(weight, name)
     bad = ~np.isfinite(values)
     if bad.any():
         raise InputError(
@@ -248,9 +272,10 @@ def check_weight(weight: ArrayLike, *, name: str = "sample_weight") -> NDArray[n
 
 
 def check_seed(random_state: Any) -> None:
-    """Raise where a seed is a number or a text that no generator of random numbers takes."""
-    if isinstance(random_state, str | float) or (
-        isinstance(random_state, int | np.integer) and random_state < 0
+    """Raise unless a seed is one that every generator of random numbers takes."""
+    whole = isinstance(random_state, int | np.integer) and random_state >= 0
+    if not whole and not isinstance(
+        random_state, NoneType | np.random.Generator | np.random.RandomState
     ):
         raise InputError(
             f"random_state must be a whole number of 0 or more, a generator or None; got "

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import deepcopy
@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    clone,
+    is_clusterer,
+    is_outlier_detector,
+    is_regressor,
+)
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -63,6 +70,7 @@ __all__ = [
     "metered_fit",
     "metered_fits",
     "network_factory",
+    "one_job",
     "seeded",
     "weight_keyword",
     "with_scores",
@@ -250,21 +258,36 @@ def seeded(estimator: BaseEstimator, random_state: Any) -> BaseEstimator:
     >>> seeded(RandomForestClassifier(random_state=1), 3)
     RandomForestClassifier(random_state=1)
     """
-    if random_state is None or not hasattr(estimator, "get_params"):
-        return estimator
-    open_ends = [
-        name
-        for name, value in estimator.get_params(deep=True).items()
-        if value is None and name.rpartition("__")[2] == "random_state"
-    ]
-    if not open_ends:
-        return estimator
     seed = random_state
     if isinstance(seed, np.random.RandomState):
         seed = int(deepcopy(seed).randint(2**31 - 1))
     elif isinstance(seed, np.random.Generator):
         seed = int(deepcopy(seed).integers(2**31 - 1))
-    return clone(estimator).set_params(**dict.fromkeys(open_ends, seed))
+    return estimator if seed is None else _settled(estimator, ("random_state",), seed)
+
+
+def one_job(estimator: BaseEstimator) -> BaseEstimator:
+    """Return the estimator, with one thread wherever it, or a part of it, names no number.
+
+    For workers side by side: boosters outside scikit-learn take all cores where none is named.
+
+    Examples
+    --------
+    >>> one_job(RandomForestClassifier())
+    RandomForestClassifier(n_jobs=1)
+    """
+    return _settled(estimator, ("n_jobs", "thread_count"), 1)
+
+
+def _settled(estimator: BaseEstimator, names: Collection[str], value: Any) -> BaseEstimator:
+    """Return a copy in which parameters of these names that are None have a value."""
+    if not hasattr(estimator, "get_params"):
+        return estimator
+    parameters = estimator.get_params(deep=True).items()
+    open_ends = [k for k, v in parameters if v is None and k.rpartition("__")[2] in names]
+    if not open_ends:
+        return estimator
+    return clone(estimator).set_params(**dict.fromkeys(open_ends, value))
 
 
 def weight_keyword(estimator: BaseEstimator) -> str | None:
@@ -453,6 +476,38 @@ def _fit_labels(
         return model.fit(X, y, **{keyword: sample_weight})
 
 
+def check_learner(estimator: Any, who: str) -> None:
+    """Raise unless a base learner is a classifier, or may be one.
+
+    Examples
+    --------
+    >>> check_learner(StandardScaler(), "reweighing")
+    Traceback (most recent call last):
+    ...
+    isonomy.errors.InputError: reweighing needs a classifier as its learner; got StandardScaler, \
+which predicts no labels: pass one such as LogisticRegression().
+    """
+    if estimator is None:
+        return
+    if isinstance(estimator, type):
+        why = f"the class {estimator.__name__}, not an object: write {estimator.__name__}()"
+        raise InputError(f"{who} needs a classifier as its learner; got {why}.")
+    inner, name = innermost(estimator), type(innermost(estimator)).__name__
+    # a stacked or frozen model has it on its class or on itself only
+    if not all(hasattr(inner, m) or hasattr(type(inner), m) for m in ("fit", "predict")):
+        why = "which predicts no labels"
+    elif is_regressor(inner):
+        why = "which predicts numbers"
+    elif is_clusterer(inner) or is_outlier_detector(inner):
+        why = "which learns from no labels"
+    else:
+        return
+    raise InputError(
+        f"{who} needs a classifier as its learner; got {name}, {why}: pass one such as "
+        f"LogisticRegression()."
+    )
+
+
 def with_scores(estimator: BaseEstimator) -> BaseEstimator:
     """Return the estimator itself, or a calibrated version where it has no probabilities.
 
@@ -464,7 +519,9 @@ def with_scores(estimator: BaseEstimator) -> BaseEstimator:
     >>> type(with_scores(make_model("svm", recipe="chen"))).__name__
     'CalibratedClassifierCV'
     """
-    return estimator if hasattr(estimator, "predict_proba") else CalibratedClassifierCV(estimator)
+    if hasattr(estimator, "predict_proba") or not hasattr(estimator, "decision_function"):
+        return estimator  # what has neither yet, such as a StackingClassifier, may have them fitted
+    return CalibratedClassifierCV(estimator)
 
 
 def innermost(estimator: BaseEstimator) -> Any:

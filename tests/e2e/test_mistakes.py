@@ -11,12 +11,21 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 import isonomy as iso
 from isonomy.errors import IsonomyError
-from isonomy.mitigators import EqualizedOdds, ExponentiatedGradient, Reweighing
+from isonomy.mitigators import (
+    EqualizedOdds,
+    ExponentiatedGradient,
+    GridSearch,
+    RejectOption,
+    Reweighing,
+)
 from isonomy.study import Study
+from isonomy.tradeoff import post_processing_frontier
 from tests.e2e.command import isonomy
 
 STUDY = """name = "mine"
@@ -308,7 +317,17 @@ COMMANDS = [
 Y = np.array([0, 1] * 30)
 S = np.array(["a", "a", "b", "b"] * 15)
 X = np.column_stack([np.arange(60.0), Y + 0.5 * (S == "a")])
+MANY = np.arange(120) + 0.5
 FRAME = pd.DataFrame({"x": X[:, 0], "sex": S, "y": Y})
+T = np.array(["a", "a", "b", "c"] * 15)
+LISTS = pd.DataFrame({"x": X[:, 0], "tags": [["p"], ["q", "r"]] * 30})
+
+
+def ours(data: Any = FRAME, **options: Any) -> Any:
+    """Start a benchmark of this table, with a mistake in the options."""
+    named = {"label": "y", "sensitive_features": "sex", "methods": "reweighing", "repeats": 2}
+    return iso.benchmark(data, **{**named, "backend": "serial", **options})
+
 
 CALLS: list[tuple[Callable[[], Any], *tuple[str, ...]]] = [
     (lambda: iso.audit(Y, Y[:-1], sensitive_features=S), "same number of rows", "59"),
@@ -339,6 +358,92 @@ CALLS: list[tuple[Callable[[], Any], *tuple[str, ...]]] = [
     (lambda: Reweighing(privileged="c").fit(X, Y, sensitive_features=S), "'c'", "'a' and 'b'"),
     (lambda: EqualizedOdds().fit(X, Y, sensitive_features=S).predict(X), "sensitive_features"),
     (lambda: ExponentiatedGradient(constraint="fair").fit(X, Y, sensitive_features=S), "'fair'"),
+    (lambda: Reweighing(KMeans(2)).fit(X, Y, sensitive_features=S), "KMeans", "from no labels"),
+    (lambda: Reweighing(StandardScaler()).fit(X, Y, sensitive_features=S), "predicts no labels"),
+    (
+        lambda: Reweighing(LogisticRegression).fit(X, Y, sensitive_features=S),
+        "LogisticRegression()",
+    ),
+    (lambda: Reweighing(42).fit(X, Y, sensitive_features=S), "got int", "a classifier"),
+    (
+        lambda: Reweighing().fit(FRAME, Y, sensitive_features=["sex"]),
+        "names of columns",
+        "X[['sex']]",
+    ),
+    (lambda: Reweighing().fit(X, None, sensitive_features=S), "for every row; got None"),
+    (lambda: Reweighing().fit(X, "y", sensitive_features=S), "for every row; got 'y'"),
+    (
+        lambda: Reweighing().fit(X, Y, sensitive_features=S, sample_weight="x"),
+        "sample_weight",
+        "'x'",
+    ),
+    (lambda: Reweighing().fit(X, X[:, 0] + 0.5, sensitive_features=S), "hold classes", "y > 30.5"),
+    (
+        lambda: Reweighing().fit(MANY[:, None], MANY > 9, sensitive_features=MANY),
+        "has 120 numbers",
+        "pd.cut(values, [-np.inf, 30.5,",
+    ),
+    (lambda: Reweighing().fit(None, Y, sensitive_features=S), "rows and columns; got None"),
+    (lambda: Reweighing().fit({"x": [1]}, Y, sensitive_features=S), "got a dict"),
+    (lambda: Reweighing().fit(FRAME["x"], Y, sensitive_features=S), "one column or row"),
+    (lambda: Reweighing().fit([[1], [1, 2]], Y, sensitive_features=S), "different lengths"),
+    (lambda: Reweighing().fit(X, Y, sensitive_features=S).predict(X[:0]), "must have rows"),
+    (
+        lambda: Reweighing(privileged={"sex": "a"}).fit(X, Y, sensitive_features=S),
+        "'sex'",
+        "no names",
+    ),
+    (lambda: Reweighing(favorable="yes").fit(X, Y, sensitive_features=S), "the positions"),
+    (
+        lambda: ExponentiatedGradient(eps=-1).fit(X, Y, sensitive_features=S),
+        "eps must be at least 0",
+    ),
+    (lambda: GridSearch(grid_size=0).fit(X, Y, sensitive_features=S), "grid_size", "at least 2"),
+    (lambda: iso.audit(Y, Y, sensitive_features=None), "for every row; got None"),
+    (lambda: iso.judge(Y, Y[:3], Y, sensitive_features=S), "y_base and y_true", "3"),
+    (lambda: iso.judge(Y, 0 * Y, Y, sensitive_features=S), "two classes", "alike"),
+    (lambda: iso.judge(Y, np.where(Y, "a", "b"), Y, sensitive_features=S), "got 'a' and 'b'"),
+    (
+        lambda: iso.judge(Y, 1 - Y, Y, sensitive_features=S, rule="book"),
+        "no rule of regions 'book'",
+    ),
+    (lambda: iso.judge(Y, 1 - Y, Y, sensitive_features=S, frontier=3), "frontier", "got 3"),
+    (
+        lambda: post_processing_frontier(
+            Y, X[:, 0], sensitive_features=S, privileged="a", fit=(Y,)
+        ),
+        "got 1 of the three",
+    ),
+    (
+        lambda: iso.tail(lambda x: np.c_[x["x"], x["x"]], FRAME, "sex", favorable="b"),
+        "one column",
+        "'b'",
+    ),
+    (lambda: Reweighing().fit(LISTS, Y, sensitive_features=S), "'tags'", "holds a list"),
+    (lambda: Reweighing().fit(LISTS.to_numpy(), Y, sensitive_features=S), "column 1 holds a list"),
+    (lambda: Reweighing().fit(X, Y, sensitive_features=S[:5]), "sensitive_features has 5 and X"),
+    (
+        lambda: Reweighing(privileged="a").fit(X, Y * (S == "a"), sensitive_features=T),
+        "groups 'b' and 'c' lack one",
+    ),
+    (
+        lambda: Reweighing(random_state=[1]).fit(X, Y, sensitive_features=S),
+        "random_state",
+        "got [1]",
+    ),
+    (lambda: RejectOption(bounds=(0.2, -0.2)).fit(X, Y, sensitive_features=S), "in this order"),
+    (lambda: iso.judge(Y, None, Y, sensitive_features=S), "y_base", "for every row; got None"),
+    (lambda: iso.audit(Y, "p", sensitive_features=S), "y_pred", "got 'p'", "X['p']"),
+    (lambda: ours(data=X), "with named columns", "a ndarray", "pd.DataFrame(array"),
+    (lambda: ours(data=LISTS.assign(sex=S, y=Y)), "'tags' holds a list", "--drop"),
+    (lambda: ours(sensitive_features="x", bins="young"), "The bins of 'x' must be numbers"),
+    (lambda: ours(sensitive_features=["sex", "x"], bins=[25, 60]), "bins={'sex': ...}"),
+    (lambda: ours(folder=3), "folder must be a path", "got 3"),
+    (lambda: ours(label=FRAME["y"]), "the name of a column; got a Series", "'y'"),
+    (lambda: ours(sensitive_features=FRAME["sex"]), "names of columns; got a Series", "'sex'"),
+    (lambda: ours(drop="year"), "no column 'year'"),
+    (lambda: ours(models=LogisticRegression), "the class LogisticRegression: pass an object"),
+    (lambda: ours(random_state=[1]), "random_state", "a whole number", "got [1]"),
     (lambda: Study("s", ["german"], ["lr"], ["unmitigated"]), "written dataset/attribute"),
     (lambda: Study("s", ["german/sex"], [], ["unmitigated"]), "must have models"),
     (lambda: iso.load_study("chen_2021"), "did you mean 'chen_2022'?"),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from isonomy import Counts
@@ -61,3 +62,9 @@ def test_counts_and_mitigators_agree_about_groups() -> None:
         np.arange(24.0)[:, None], y, sensitive_features=group
     )
     assert [g[0] for g in counts.groups] == list(fitted.groups_)
+
+
+def test_an_arrow_table_names_its_columns() -> None:
+    names, columns = read_attributes(pa.table({"sex": ["f", "m"], "race": ["a", "b"]}))
+    assert names == ("sex", "race")
+    assert [list(column) for column in columns] == [["f", "m"], ["a", "b"]]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -172,3 +173,10 @@ def test_a_learner_that_counts_classes_answers_in_labels(rows) -> None:
     np.testing.assert_array_equal(copied.predict(X), model.predict(X))
     with pytest.raises(ValueError, match="Input X contains NaN"):  # it was not the labels
         fit_model(CountsClasses(), np.full_like(X, np.nan), y)
+
+
+def test_a_stacked_model_has_scores_once_it_is_fitted() -> None:
+    stacked = StackingClassifier([("lr", LogisticRegression())], cv=2)
+    assert with_scores(stacked) is stacked
+    fitted = fit_model(stacked, np.arange(20.0)[:, None], np.arange(20) > 9)
+    assert hasattr(fitted, "predict_proba")

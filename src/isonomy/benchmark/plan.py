@@ -14,7 +14,7 @@ from isonomy._bands import quarters as band_cuts
 from isonomy._files import is_table_file, is_workbook, write_table
 from isonomy._groups import bands
 from isonomy._names import base_name, format_value, parse_name
-from isonomy._validate import listed, match_values
+from isonomy._validate import as_names, listed, match_values
 from isonomy.audit import declared_model, unexamined_columns
 from isonomy.benchmark.cases import MORE_SPLITS, ORIGINAL, frontier_specs
 from isonomy.benchmark.recommend import FEWEST
@@ -82,7 +82,8 @@ def plan_benchmark(
         each attribute, columns not to learn from. Without ``privileged`` the group with the
         highest share of favorable labels is taken, and a note says so.
     bins : mapping of attribute to cut points, optional
-        For a file or frame: cuts a number such as age into bands.
+        For a file or frame: cuts a number such as age into bands. Of a single attribute the cut
+        points alone will do.
     table : str, optional
         Table of a DuckDB file, sheet of an Excel file.
     models : str, classifier, sequence of them, or mapping of name to classifier
@@ -90,7 +91,8 @@ def plan_benchmark(
         (``"rf(max_depth=8)"``, ``"sklearn.ensemble.ExtraTreesClassifier"``); or objects of
         scikit-learn's kind, pipelines included, which are cloned for every split. All get
         columns encoded as numbers, and labels 0 and 1 (favorable). A learner that draws random
-        numbers and has no seed gets that of the split.
+        numbers and has no seed gets that of the split; one that names no number of threads gets
+        one, as splits run side by side.
     methods : str or sequence of str
         Mitigators by name, variants included; ``all`` for every one.
     quick : bool
@@ -153,7 +155,9 @@ def plan_benchmark(
         if not isinstance(data, str):
             sources = (_declare(whole, attributes, list(names), folder),)
     else:
-        whole, source = _declare_table(data, attributes, options, list(drop), folder, notes)
+        whole, source = _declare_table(
+            data, attributes, options, _as_list(drop, "drop"), folder, notes
+        )
         sources, name = (source,), source.name
     _check_size(whole, attributes)
     frontier = frontier_specs(fairness)
@@ -204,7 +208,7 @@ def _learners(models: Any) -> dict[str, OwnModel | None]:
         several = isinstance(models, Iterable) and not isinstance(models, str)
         # an ensemble can be walked through, too
         some = list(models) if several and not hasattr(models, "fit") else [models]
-        pairs = [(m if isinstance(m, str) else type(innermost(m)).__name__, m) for m in some]
+        pairs = [(m if isinstance(m, str) else _kind(m), m) for m in some]
     learners: dict[str, OwnModel | None] = {}
     for name, model in pairs:
         if name in learners and learners[name] is not None:
@@ -214,6 +218,11 @@ def _learners(models: Any) -> dict[str, OwnModel | None]:
             )
         learners[name] = None if model == name and name in MODELS else _own(name, model)
     return learners
+
+
+def _kind(model: Any) -> str:
+    kind = model if isinstance(model, type) else type(innermost(model))
+    return str(kind.__name__)
 
 
 def _own(name: str, model: Any) -> OwnModel | None:
@@ -232,8 +241,7 @@ def _own(name: str, model: Any) -> OwnModel | None:
 
 
 def _as_list(values: Any, name: str) -> list[str]:
-    one = isinstance(values, str) or not isinstance(values, Iterable)
-    several = [values] if one else list(values)
+    several = as_names(values, name)
     # workers, the store and a later call find everything by its name
     strange = [type(v).__name__ for v in several if not isinstance(v, str | int)]
     if strange:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from isonomy._validate import given_as
 from isonomy.benchmark.cases import share_tested
 from isonomy.benchmark.eliminate import Place, beaten, is_costly, looks, without
 from isonomy.benchmark.judge import Benchmark, check_judging, judge_benchmark
@@ -110,7 +111,10 @@ def benchmark(
         "random_state": random_state,
     }
     with ExitStack() as stack:
-        place = Path(folder or stack.enter_context(tempfile.TemporaryDirectory()))
+        try:
+            place = Path(folder or stack.enter_context(tempfile.TemporaryDirectory()))
+        except TypeError:
+            raise InputError(f"folder must be a path; got {given_as(folder)}.") from None
         planned = plan_benchmark(
             data,
             sensitive_features=sensitive_features,

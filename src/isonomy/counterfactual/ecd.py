@@ -1,6 +1,7 @@
 """Extreme counterfactual discrimination: how much its own group can cost a person."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,8 @@ def tail(
 
 
 def _horizons(given: Sequence[int]) -> tuple[int, ...]:
-    out = tuple(int(m) for m in given)
+    whole = all(isinstance(m, Integral) for m in given)
+    out = tuple(int(m) for m in given) if whole else ()
     if not out or min(out) < 2:
         raise InputError(f"Horizons must be numbers of queries from 2 on; got {list(given)}.")
     return tuple(sorted(set(out)))

@@ -26,7 +26,8 @@ class Scorer:
     ----------
     model : estimator or callable
         Something with ``predict_proba``, or a function that takes a table and returns one score
-        per row (or two columns, the second of which is the favourable label's).
+        per row (or two columns, the second of which is the favourable label's; where
+        ``favorable`` names a label, which column is its own cannot be known: one, then).
     favorable : label, optional
         The label that is good to get; may be left out when the classes are 0 / 1.
 
@@ -39,6 +40,7 @@ class Scorer:
 
     def __init__(self, model: Any, favorable: Any = None) -> None:
         self.model = model
+        self.favorable = favorable
         self.calls = 0
         self.rows = 0
         self.takes_groups = bool(getattr(model, "needs_sensitive_at_predict", False))
@@ -92,6 +94,12 @@ class Scorer:
         elif scores.ndim == 2:
             places = self.places
             if places is None:
+                if self.favorable is not None and self.favorable not in (1, "1"):
+                    raise InputError(
+                        f"Scores must be one column, those of the favourable label "
+                        f"{self.favorable!r}; {self.title} gave {scores.shape[1]} columns and does "
+                        f"not say whose they are: return one of them."
+                    )
                 if scores.shape[1] != 2:
                     raise InputError(
                         f"Scores must be one column, or two of which the second is the favourable "

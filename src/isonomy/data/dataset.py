@@ -16,6 +16,7 @@ from isonomy._groups import is_unknown, sorted_values
 from isonomy._tables import as_pandas
 from isonomy._validate import (
     MISSING,
+    as_names,
     check_choice,
     check_columns,
     check_length,
@@ -25,7 +26,7 @@ from isonomy._validate import (
     match_values,
     resolve_favorable,
 )
-from isonomy.data.label import read_label, source_of_label
+from isonomy.data.label import check_label, read_label, source_of_label
 from isonomy.errors import InputError
 
 
@@ -370,14 +371,11 @@ class Dataset:
         Dataset
         """
         df = as_pandas(df)
-        attributes = (
-            [sensitive_features]
-            if isinstance(sensitive_features, str)
-            else list(sensitive_features)
-        )
+        check_label(label)
+        attributes, drop = as_names(sensitive_features), as_names(drop, "drop")
         check_names(df.columns, what="the table")
         check_columns([*attributes, *([weight] if weight else [])], list(df.columns))
-        check_columns(list(drop), list(df.columns))
+        check_columns(drop, list(df.columns))
         outcome = source_of_label(label, list(df.columns))
         if outcome in attributes:
             raise InputError(
@@ -385,16 +383,6 @@ class Dataset:
             )
         y = read_label(df, label, favorable)
         aside = list(dict.fromkeys([*drop, *([outcome] if outcome != label else [])]))
-        if privileged is None:
-            privileged = {}
-        elif not isinstance(privileged, Mapping):
-            if len(attributes) != 1:
-                raise InputError(
-                    f"privileged must say which attribute it is for, as there are "
-                    f"{len(attributes)}; got {privileged!r}: pass "
-                    f"privileged={{{attributes[0]!r}: ...}}."
-                )
-            privileged = {attributes[0]: privileged}
         features = df.drop(columns=[outcome, *([weight] if weight else []), *drop])
         return cls(
             name=name,
@@ -402,7 +390,7 @@ class Dataset:
             y=y,
             favorable=favorable,
             sensitive=df[attributes],
-            privileged=privileged,
+            privileged=by_attribute(privileged, attributes, "privileged"),
             weight=None if weight is None else df[weight].to_numpy(),
             aside=df[aside] if aside else None,
             info=info or DatasetInfo(title=f"{name}: {len(df):,} rows"),
@@ -426,3 +414,21 @@ class Dataset:
     def _attribute(self, attribute: str) -> "pd.Series[Any]":
         check_choice("protected attribute", attribute, list(self.attributes))
         return self.sensitive[attribute]
+
+
+def by_attribute(given: Any, attributes: Sequence[str], what: str) -> Mapping[Any, Any]:
+    """Return what was given for each attribute; of a single one it may stand alone.
+
+    Examples
+    --------
+    >>> by_attribute([25, 60], ["age"], "bins"), by_attribute(None, ["age", "sex"], "bins")
+    ({'age': [25, 60]}, {})
+    """
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    if len(attributes) != 1:
+        raise InputError(
+            f"{what} must say which attribute it is for, as there are {len(attributes)}; got "
+            f"{given!r}: pass {what}={{{[*attributes, 'attribute'][0]!r}: ...}}."
+        )
+    return {attributes[0]: given}

@@ -9,7 +9,7 @@ import pandas as pd
 from isonomy._bands import MANY, is_number, read_cut
 from isonomy._excel import ABSENT
 from isonomy._groups import is_unknown
-from isonomy._validate import comma_hint, listed
+from isonomy._validate import comma_hint, given_as, listed
 from isonomy.errors import InputError
 
 _SIGNS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
@@ -46,6 +46,27 @@ def read_label(table: pd.DataFrame, label: str, favorable: Any = None) -> "pd.Se
             f"it in two, label={example!r} (on the command line --label '{example}')."
         )
     return values
+
+
+def check_label(label: Any) -> None:
+    """Raise unless a label is the name of a column, and not the column itself.
+
+    Examples
+    --------
+    >>> check_label(pd.Series([0, 1], name="hired"))
+    Traceback (most recent call last):
+    ...
+    isonomy.errors.InputError: label must be the name of a column; got a Series: pass its name, \
+such as 'hired'.
+    """
+    if label is None:
+        raise InputError("The column to predict must be named: label= (--label).")
+    if np.ndim(label):
+        name = getattr(label, "name", None) or "income"
+        raise InputError(
+            f"label must be the name of a column; got {given_as(label)}: pass its name, such as "
+            f"{name!r}."
+        )
 
 
 def source_of_label(label: str, columns: Sequence[Any]) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 from isonomy._bands import too_many_numbers
 from isonomy._files import read_table
 from isonomy._groups import bands, choose_privileged, sorted_values
-from isonomy._tables import as_pandas
-from isonomy._validate import check_choice, comma_hint, listed
-from isonomy.data.dataset import Dataset
-from isonomy.data.label import absent_label_notes, source_of_label
-from isonomy.data.leaks import leak_notes, proxy_notes
+from isonomy._tables import as_pandas, check_cells
+from isonomy._validate import as_names, check_choice, comma_hint, listed
+from isonomy.data.dataset import Dataset, by_attribute
+from isonomy.data.label import absent_label_notes, check_label, source_of_label
+from isonomy.data.leaks import identifier_notes, leak_notes, proxy_notes
 from isonomy.errors import InputError
 
 
@@ -43,7 +43,8 @@ def own_dataset(
     privileged : mapping of attribute to values, optional
         Of a single attribute its values alone will do. Where an attribute is left out, the group with the highest share of favorable labels.
     bins : mapping of attribute to cut points, optional
-        Cuts a number such as age into bands, which take its place.
+        Cuts a number such as age into bands, which take its place; of a single attribute the
+        cut points alone will do.
     table : str, optional
         Table of a DuckDB file, sheet of an Excel file.
 
@@ -52,7 +53,7 @@ def own_dataset(
     dataset : Dataset
     notes : list of str
         The privileged groups that were chosen, labels that may be missing, columns that give the
-        label away, and proxies.
+        label away, identifiers, and proxies.
 
     Examples
     --------
@@ -65,19 +66,12 @@ def own_dataset(
     'No privileged group was named for black: 1, the group with the highest share of favorable
     labels (62%), is compared with the others.'
     """
-    if label is None:
-        raise InputError("The column to predict must be named: label= (--label).")
+    check_label(label)
     # columns of a frame may be numbered; a file, a store and a page know names only
-    label, attributes, drop = str(label), [str(a) for a in sensitive_features], [*map(str, drop)]
-    if privileged is not None and not isinstance(privileged, Mapping):
-        if len(attributes) > 1:
-            raise InputError(
-                f"privileged must name the group of each attribute, {{attribute: group}}; got "
-                f"{privileged!r} for {listed(attributes)}."
-            )
-        privileged = {attributes[0]: privileged}
-    named = {str(k): v for k, v in (privileged or {}).items()}
-    cuts = {str(k): v for k, v in (bins or {}).items()}
+    label, attributes = str(label), [str(a) for a in as_names(sensitive_features)]
+    drop = [str(c) for c in as_names(drop, "drop")]
+    named = {str(k): v for k, v in by_attribute(privileged, attributes, "privileged").items()}
+    cuts = {str(k): v for k, v in by_attribute(bins, attributes, "bins").items()}
     for attribute in (*cuts, *named):
         check_choice("protected attribute", attribute, attributes)
     is_file = isinstance(data, str | Path)
@@ -102,6 +96,7 @@ def own_dataset(
         counts = rows[attribute].value_counts()
         if many := too_many_numbers(attribute, counts.index.tolist(), counts.tolist()):
             raise InputError(f"A protected attribute must have few groups; {many}")
+    check_cells(rows.drop(columns=drop), advice="leave it out, drop= (--drop)")
     made = Dataset.from_frame(
         rows,
         label=label,
@@ -128,4 +123,5 @@ def own_dataset(
             f"{listed(commas)} {'holds' if len(commas) == 1 else 'hold'} numbers with commas, which "
             f"are taken for words: {comma_hint(made.X[commas[0]].dropna().unique())}."
         )
-    return made, [*notes, *leak_notes(made), *proxy_notes(made.X, attributes)]
+    notes += [*leak_notes(made), *identifier_notes(made.X), *proxy_notes(made.X, attributes)]
+    return made, notes

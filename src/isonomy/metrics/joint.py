@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from isonomy._arrays import Floats
 from isonomy._brief import brief
-from isonomy._groups import attribute_columns, sort_key
-from isonomy._validate import MISSING, listed, make_rng
+from isonomy._groups import as_column, attribute_columns, sort_key, sorted_values
+from isonomy._validate import MISSING, check_length, listed, make_rng
 from isonomy.errors import InputError
 from isonomy.metrics.counts import CellTensor, Counts
 
@@ -73,11 +73,19 @@ class JointCounts(CellTensor):
         columns = dict(attribute_columns(sensitive_features))
         if privileged is not None and not isinstance(privileged, Mapping) and len(columns) == 1:
             privileged = {next(iter(columns)): privileged}
+        base = as_column(y_base, "y_base")
+        check_length("y_base", len(base), "y_true", len(as_column(y_true, "y_true")))
+        given = sorted_values(base)
+        if len(given) == 1:
+            raise InputError(
+                f"Predictions of the original model must hold two classes; all of them are "
+                f"{given[0]!r}: it treats everybody alike, and there is nothing to mitigate."
+            )
         # the original prediction is an attribute for as long as the rows are counted
         both = Counts.from_labels(
             y_true,
             y_pred,
-            sensitive_features={**columns, _BASE: np.asarray(y_base)},
+            sensitive_features={**columns, _BASE: base},
             sample_weight=sample_weight,
             favorable=favorable,
             privileged=privileged,
@@ -109,6 +117,12 @@ class JointCounts(CellTensor):
         first = [known.get(str(label), label) for _, label in split]
         if MISSING in first:
             raise InputError("Predictions of the original model must not be missing.")
+        if not {*first} & {*counts.classes}:
+            raise InputError(
+                f"Predictions of the original model must be labels ({listed(counts.classes)}); got "
+                f"{listed(dict.fromkeys(first), most=4)}: predictions and labels must use the same "
+                f"values."
+            )
         classes = tuple(sorted({*counts.classes, *first}, key=sort_key))
         groups = tuple(sorted({g for g, _ in split}, key=sort_key))
         size = len(classes)

@@ -1,5 +1,6 @@
 """Words and missing values in X, as numbers where neither the method nor its learner takes them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,6 +111,24 @@ def _are_categories(X: Any) -> bool:
     )
 
 
+_REFUSED = str.maketrans(
+    {"[": "(", "]": ")", "{": "(", "}": ")", "<": "lt", ",": ";", ":": " ", '"': "'"}
+)
+
+
+def _plain_names(made: Sequence[str]) -> list[str]:
+    """Return names of columns without what XGBoost and LightGBM refuse in them, each still its own.
+
+    Examples
+    --------
+    >>> _plain_names(["age", "school=< HS", "place=a, b", "place=a; b"])
+    ['age', 'school=lt HS', 'place=a; b (2)', 'place=a; b (3)']
+    """
+    plain = [str(name).translate(_REFUSED) for name in made]
+    times = Counter(plain)
+    return [p if times[p] == 1 else f"{p} ({j})" for j, p in enumerate(plain)]
+
+
 def _source(made: str, columns: Sequence[str]) -> str:
     """Return the column that an encoded one comes from; names may hold ``=`` themselves."""
     return max((c for c in columns if made == c or made.startswith(f"{c}=")), key=len)
@@ -178,8 +197,10 @@ class TableEncoder:
         table = self._transform(self._coded(frame), X)
         for column, rows in strange.items():
             if rows.any():
-                made = [c for c in table.columns if _source(c, self.names) == column]
-                table.loc[rows.to_numpy(), made] = np.nan
+                made = self.transformer.get_feature_names_out()
+                pairs = zip(table.columns, made, strict=True)
+                its = [name for name, c in pairs if _source(c, self.names) == column]
+                table.loc[rows.to_numpy(), its] = np.nan
         return table
 
     def _known(self, column: "pd.Series[Any]") -> "pd.Series[bool]":
@@ -221,6 +242,6 @@ class TableEncoder:
     def _transform(self, frame: pd.DataFrame, X: Any) -> pd.DataFrame:
         return pd.DataFrame(
             self.transformer.transform(frame),
-            columns=self.transformer.get_feature_names_out(),
+            columns=_plain_names(self.transformer.get_feature_names_out()),
             index=X.index if isinstance(X, pd.DataFrame) else None,
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomy._bands import MANY, quarters, suggestion
 from isonomy._groups import cross, is_unknown_group, read_attributes
 from isonomy._tables import column_names, take
 from isonomy._validate import MISSING, check_choice, listed, match_values, unknown_name
@@ -45,6 +46,18 @@ def _groups_of(columns: list[Any], n_rows: int) -> tuple[NDArray[np.intp], list[
     """Return the group of each row; those of a single attribute are called by its plain values."""
     codes, groups = cross(dict(enumerate(columns)), n_rows)
     return codes, [group[0] if len(columns) == 1 else group for group in groups]
+
+
+def _check_few(name: Any, values: list[Any]) -> None:
+    """Raise where an attribute is a number such as age; words may have any number of groups."""
+    if len(values) <= MANY or not suggestion(name, values):
+        return
+    cuts = ", ".join(f"{cut:g}" for cut in quarters([v for v in values if not isinstance(v, str)]))
+    raise InputError(
+        f"A protected attribute must have few groups; {'sensitive_features' if name is None else repr(name)} "
+        f"has {len(values):,} numbers: cut it into bands, such as pd.cut(values, [-np.inf, {cuts}, "
+        f"np.inf]).astype(str), or pass .astype(str) where its numbers are codes of groups."
+    )
 
 
 def known_rows(sensitive: Any, n_rows: int) -> NDArray[np.intp]:
@@ -85,6 +98,8 @@ class GroupEncoder:
         if rows is not None:
             columns = [take(column, rows) for column in columns]
         codes, labels = _groups_of(columns, n_rows)
+        for j, name in enumerate(names):
+            _check_few(name, list({label[j] if len(names) > 1 else label for label in labels}))
         return cls(names, labels), codes
 
     def encode(self, sensitive: Any, n_rows: int, *, missing: str = "group") -> NDArray[np.intp]:
@@ -149,6 +164,11 @@ class GroupEncoder:
         rows = [label if len(self.names) > 1 else (label,) for label in self.labels]
         chosen = set(range(len(rows)))
         for attribute, values in privileged.items():
+            if set(self.names) == {None}:
+                raise InputError(
+                    f"privileged names the attribute {attribute!r}, and sensitive_features has no "
+                    f"names: pass a Series or a frame, or the privileged value alone."
+                )
             check_choice("protected attribute", attribute, self.names)
             j = self.names.index(attribute)
             known = list(dict.fromkeys(row[j] for row in rows))

@@ -52,8 +52,9 @@ def check_cells(
     if lacking.size:
         first = "" if rows is None else f" (the first has {int(rows[lacking[0]]):,} rows)"
         raise kind(
-            f"{who} needs every label in every group; group {listed(names[int(g)] for g in lacking)} "
-            f"lacks one{first}: merge small groups or give more rows."
+            f"{who} needs every label in every group; "
+            f"{'group' if len(lacking) == 1 else 'groups'} {listed(names[int(g)] for g in lacking)} "
+            f"{'lacks' if len(lacking) == 1 else 'lack'} one{first}: merge small groups or give more rows."
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
@@ -23,7 +23,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from isonomy._arrays import Floats
 from isonomy._names import parse_name
 from isonomy._registry import Registry
-from isonomy._tables import as_vector, column_names, get_column, set_columns
+from isonomy._tables import as_vector, check_cells, column_names, get_column, set_columns
 from isonomy._validate import (
     MISSING,
     check_choice,
@@ -33,14 +33,22 @@ from isonomy._validate import (
     check_seed,
     check_types,
     check_weight,
+    given_as,
     listed,
     resolve_favorable,
 )
-from isonomy.errors import DegenerateOutputWarning, InputError, IsonomyError, NotApplicable
+from isonomy.errors import (
+    DegenerateOutputWarning,
+    InputError,
+    IsonomyError,
+    IsonomyWarning,
+    NotApplicable,
+    UnknownName,
+)
 from isonomy.mitigators._declared import Declared
 from isonomy.mitigators._encode import TableEncoder, is_plain, selects_columns, takes_table
 from isonomy.mitigators._inputs import GroupEncoder, find_columns, known_rows
-from isonomy.models import fit_model, make_model, one_thread, seeded
+from isonomy.models import check_learner, fit_model, make_model, one_thread, seeded
 
 PROTOCOLS = ("as_published", "corrected")
 STAGES = ("pre", "in", "post", "ensemble")
@@ -145,6 +153,14 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             raise InputError(
                 f"The estimator must be a classifier; got the text {self.estimator!r}: use "
                 f"isonomy.models.make_model({self.estimator!r})."
+            )
+        if self.estimator is not None and not self.uses_estimator:
+            warnings.warn(
+                f"{self.name} is a model of its own and leaves the learner that was passed "
+                f"({type(self.estimator).__name__}) unused: leave it out, or choose a method that "
+                f"takes one.",
+                IsonomyWarning,
+                stacklevel=2,
             )
         X, y01, s, w = self.encode(
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
@@ -308,16 +324,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         check_types(self)
         check_choice("protocol", self.protocol, PROTOCOLS)
         check_seed(self.random_state)
-        if self.estimator is not None and is_regressor(self.estimator):
-            raise InputError(
-                f"{self.name} needs a classifier as its learner; {type(self.estimator).__name__} "
-                f"predicts numbers: pass a classifier such as LogisticRegression."
-            )
+        check_learner(self.estimator, self.name)
         check_choice("way to treat missing attributes", self.missing, WHERE_MISSING)
         X = self._table(X, reset=True)
         n = _num_samples(X)
-        if n == 0:
-            raise InputError("X must have rows; got none.")
         check_same_order(X, y, name="y")
         check_same_order(X, sensitive_features, name="sensitive_features")
         labels = as_vector(y, name="y")
@@ -336,13 +346,27 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return self._learn_table(X, s), y01, s, w
 
     def _table(self, X: Any, *, reset: bool) -> Any:
+        given = X
         if not hasattr(X, "shape"):
-            X = np.asarray(X)
+            try:
+                X = np.asarray(X)
+            except ValueError:
+                raise InputError(
+                    "X must be rows and columns; its rows are of different lengths."
+                ) from None
         if len(X.shape) != 2:
-            raise InputError(f"X must be rows and columns; got {len(X.shape)} dimension(s).")
+            one = " column or row: pass X[['name']], or X.iloc[[0]]" if len(X.shape) == 1 else None
+            what = given_as(given) if not X.shape else f"{len(X.shape)} dimensions"
+            raise InputError(
+                f"X must be a table held in memory, rows and columns; got "
+                f"{f'one{one}' if one else what}."
+            )
+        if not _num_samples(X):
+            raise InputError("X must have rows; got none.")
         if not X.shape[1]:
             raise InputError("X must have columns; got none.")
         check_names(column_names(X) or (), what="X")
+        check_cells(X, advice="drop it")
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X.tocsr() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
@@ -374,6 +398,11 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         except TypeError:
             raise InputError("y must hold labels of one type; got a mixture.") from None
         k = len(self.classes_)
+        if self.classes_.dtype.kind == "f" and (self.classes_ % 1 != 0).any():
+            raise InputError(
+                f"y must hold classes; got numbers such as {listed(self.classes_[:2])}: cut them in "
+                f"two, y > {self.classes_[k // 2]:g}."
+            )
         if k < 2:
             raise InputError(f"y must have at least two classes; got only {listed(self.classes_)}.")
         if k > 2:
@@ -385,7 +414,16 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             self.favorable_ = None
             self._label_of_code = self.classes_
             return np.searchsorted(self.classes_, labels)
-        (favorable,) = resolve_favorable(self.classes_.tolist(), self.favorable)
+        try:
+            (favorable,) = resolve_favorable(self.classes_.tolist(), self.favorable)
+        except UnknownName as error:
+            if self.classes_.tolist() != [0, 1]:
+                raise
+            raise UnknownName(
+                f"{error} Some parts of scikit-learn, such as VotingClassifier and "
+                f"cross_val_predict of probabilities, pass the positions of sorted labels, 0 and 1, "
+                f"instead of labels: name the favourable one's position there."
+            ) from None
         self._favorable_at = self.classes_.tolist().index(favorable)
         self.favorable_ = favorable
         self._label_of_code = self.classes_[[1 - self._favorable_at, self._favorable_at]]
@@ -394,6 +432,13 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _sensitive(self, X: Any, given: Any, *, hint: str = "") -> Any:
         """Return the protected attributes that were given, or those that X holds."""
         if given is not None:
+            held = column_names(X) or []
+            words = isinstance(given, list | tuple) and all(isinstance(g, str) for g in given)
+            if words and len(given) != _num_samples(X) and set(given) <= set(held):
+                raise InputError(
+                    f"sensitive_features must hold a value for every row; got names of columns: "
+                    f"pass the columns, X[{list(given)!r}], or name them with sensitive_columns."
+                )
             return given
         if self.sensitive_columns is None:
             raise InputError(

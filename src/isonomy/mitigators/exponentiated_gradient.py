@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
-from isonomy._validate import optional
+from isonomy._validate import check_least, optional
 from isonomy.errors import InputError
 from isonomy.mitigators._mixture import check_scores, favorable_share
 from isonomy.mitigators._post import uniform
@@ -119,6 +119,8 @@ class ExponentiatedGradient(Reduction):
         """Play the game and keep the mixture."""
         if self.draws is not None and self.draws < 1:
             raise InputError(f"draws must be at least 1; got {self.draws}.")
+        check_least("eps", self.eps, 0)
+        check_least("max_iter", self.max_iter, 1)
         check_scores(self.scores, self.base_learner(), who=self.name)
         costs = self.costs
         if costs is not None:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_least
 from isonomy.errors import UnmetConstraintWarning
 from isonomy.mitigators._reductions import Reduction
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
@@ -84,6 +85,7 @@ class GridSearch(Reduction):
 
     def fit_model(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> None:
         """Fit the models of the grid and choose one."""
+        check_least("grid_size", self.grid_size, 2)
         search = self._start("GridSearch", X, y, ("constraint_weight", "grid_size", "grid_limit"))
         self._reduce(search, y, s, w)
         self.best_ = int(search.best_idx_)

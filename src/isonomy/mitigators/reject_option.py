@@ -169,6 +169,11 @@ class RejectOption(PostProcessor):
     ) -> tuple[int, int]:
         """Return the position of the best pair in the grid."""
         least, largest = self.bounds
+        if not least <= largest:
+            raise InputError(
+                f"bounds must be the least and the largest {self.metric} allowed, in this order; got "
+                f"{self.bounds}."
+            )
         feasible = (disparity >= least) & (disparity <= largest)
         self.feasible_ = bool(feasible.any())
         if self.published:

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from isonomy._validate import in_one_line
 from isonomy.errors import InputError
 from isonomy.mitigators import BaseMitigator
-from isonomy.models import seeded
+from isonomy.models import one_job, seeded
 from isonomy.study.isolation import pickled
 
 _IDLE = {"memory", "n_jobs", "verbose"}
@@ -57,10 +57,12 @@ class OwnModel:
         if isinstance(estimator, type) or not (
             hasattr(estimator, "get_params") and is_classifier(estimator)
         ):
-            kind = estimator.__name__ if isinstance(estimator, type) else kind
+            made = "LogisticRegression"
+            if isinstance(estimator, type):
+                kind, made = f"the class {estimator.__name__}", estimator.__name__
             raise InputError(
                 f"A model must be a classifier of scikit-learn's kind, unfitted or not; {name!r} is "
-                f"{kind}: pass an object such as LogisticRegression(), or a pipeline that ends in one."
+                f"{kind}: pass an object such as {made}(), or a pipeline that ends in one."
             )
         if isinstance(estimator, BaseMitigator):
             raise InputError(
@@ -96,7 +98,7 @@ class OwnModel:
                 f"The model {self.name!r} was given as an object in Python, and only its text is "
                 f"stored: run it from there again, with the same object and folder."
             )
-        return seeded(clone(self.estimator), random_state)
+        return one_job(seeded(clone(self.estimator), random_state))
 
 
 _KNOWN = {"sklearn", "isonomy", "numpy", "scipy", *sys.stdlib_module_names} - {"__main__"}

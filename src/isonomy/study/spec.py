@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from isonomy._names import base_name, format_name, parse_name
 from isonomy._registry import Registry
 from isonomy._toml import check_entries, written
@@ -285,6 +287,11 @@ class Study:
                 raise InputError(f"A study must have {what}; {self.name!r} has none.")
         if not isinstance(self.repeats, int) or self.repeats < 1:
             raise InputError(f"repeats must be a whole number, at least 1; got {self.repeats!r}.")
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise InputError(
+                f"seed (random_state) must be a whole number of 0 or more, which is stored with the "
+                f"results; got {self.seed!r}."
+            )
         if self.protocol not in PROTOCOLS:
             raise unknown_name("protocol", self.protocol, PROTOCOLS)
         if self.recipe not in RECIPES:

@@ -106,6 +106,8 @@ def judge_mitigator(
         method.estimator if itself or original is None else original, **plain
     )
     first = clone(original) if itself else most_accurate
+    if not method.uses_estimator:
+        method.set_params(estimator=None)  # it was the original model's
     seen, new = attribute_columns(sensitive_features), attribute_columns(sensitive_test)
     with warnings.catch_warnings(action="ignore", category=DegenerateOutputWarning):
         # the verdict flags it

@@ -172,6 +172,11 @@ def post_processing_frontier(
         )
     if good.kind != "performance" or good.needs != "counts" or good.goal not in ("max", "min"):
         raise NotApplicable(f"A frontier needs a performance metric of counts; got {good.name}.")
+    if fit is not None and len(fit) != 3:
+        raise InputError(
+            f"fit must be labels, scores and protected attributes of the rows to choose thresholds "
+            f"on; got {len(fit)} of the three."
+        )
     judged = _coded(y_true, scores, sensitive_features, favorable, privileged, sample_weight)
     chosen = judged if fit is None else _coded(*fit, favorable, privileged, None)
     if chosen.counts.groups != judged.counts.groups:

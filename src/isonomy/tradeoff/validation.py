@@ -109,6 +109,8 @@ class Validation:
 
     def _mitigated(self, config: dict[str, Any], k: int) -> NDArray[Any]:
         method = clone(self.method).set_params(**config)
+        if not method.uses_estimator:
+            method.set_params(estimator=None)  # it was the original model's
         check_types(method)
         shared = isinstance(method, PostProcessor) and not any(
             name.startswith("estimator") or name in ("fit_on", "protocol", "random_state")

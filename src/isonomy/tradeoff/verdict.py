@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from isonomy._arrays import Floats
 from isonomy._shown import Shown
 from isonomy._tables import plain
-from isonomy._validate import MISSING, check_least, listed, make_rng
+from isonomy._validate import MISSING, check_choice, check_least, listed, make_rng
 from isonomy.audit import FEWEST_ROWS
 from isonomy.audit.judge import is_judged
 from isonomy.errors import InputError
@@ -244,6 +244,11 @@ def judge_counts(
     check_least("resamples", resamples, 0)
     if get_metric(fairness).kind == "performance":
         raise InputError(f"fairness must be a fairness metric; {fairness} is one of performance.")
+    check_choice("rule of regions", rule, ("paper", "code"))
+    if not isinstance(frontier, Frontier | None):
+        raise InputError(
+            f"frontier must be what post_processing_frontier returns; got {frontier!r}."
+        )
     rng = make_rng(random_state)
     joint, strays = _without_strays(joint)
     baseline = Baseline.from_counts(

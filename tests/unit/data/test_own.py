@@ -97,5 +97,26 @@ def test_one_attribute_takes_its_privileged_group_alone() -> None:
     people = pd.DataFrame({"sex": ["m", "f"] * 40, "race": ["a", "b"] * 40, "y": [0, 1, 1, 0] * 20})
     made, _ = own_dataset(people, label="y", sensitive_features=["sex"], privileged="m")
     assert made.privileged == {"sex": ("m",)}
-    with pytest.raises(InputError, match="must name the group of each attribute"):
+    with pytest.raises(InputError, match="which attribute it is for"):
         own_dataset(people, label="y", sensitive_features=["sex", "race"], privileged="m")
+
+
+def test_cut_points_of_a_single_attribute_may_stand_alone() -> None:
+    made, _ = own_dataset(PEOPLE, label="hired", sensitive_features=["age"], bins=[40])
+    assert made.groups("age") == ("under 40", "40 and over")
+    with pytest.raises(InputError, match=r"bins must say which attribute it is for"):
+        own_dataset(PEOPLE, label="hired", sensitive_features=["age", "black"], bins=[40])
+
+
+def test_names_of_rows_dates_and_texts_are_said() -> None:
+    born = pd.Series(pd.date_range("1970-01-01", periods=400))
+    table = PEOPLE.assign(file=[f"K{k:03}" for k in range(400)], born=born, town=["a", "b"] * 200)
+    _, notes = own_dataset(
+        table, label="hired", sensitive_features=["black"], privileged={"black": 0},
+        drop=["town"],
+    )  # fmt: skip
+    assert [note.split(" (400 of 400)")[0] for note in notes] == [
+        "file has nearly as many values as rows",
+        "born has nearly as many values as rows",
+    ]
+    assert "Leave it out (--drop file)" in notes[0]

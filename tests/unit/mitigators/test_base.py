@@ -31,6 +31,7 @@ from isonomy.mitigators import (
     EcdFair,
     FairSmote,
     Maat,
+    MetaFairClassifier,
     Minimax,
     PostProcessor,
     PrejudiceRemover,
@@ -461,3 +462,14 @@ def test_too_few_rows_for_the_folds_are_one_sentence() -> None:
     X, y, s = np.eye(4), [0, 1, 0, 1], [0, 0, 1, 1]
     with pytest.raises(InputError, match="reject_option could not be fitted on these 4 rows"):
         RejectOption().fit(X, y, sensitive_features=s)
+
+
+def test_a_model_of_its_own_says_that_it_leaves_a_learner_unused(rows) -> None:
+    X, y, s = rows
+    with pytest.warns(
+        IsonomyWarning, match=r"meta_fair_classifier .* \(LogisticRegression\) unused"
+    ):
+        MetaFairClassifier(LogisticRegression(), favorable="good").fit(X, y, sensitive_features=s)
+    MetaFairClassifier(favorable="good").fit(
+        X, y, sensitive_features=s
+    )  # a warning is an error here

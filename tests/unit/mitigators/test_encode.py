@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -13,6 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from xgboost import XGBClassifier
 
 from isonomy.errors import InputError, IsonomyWarning
 from isonomy.mitigators import (
@@ -184,3 +186,26 @@ def test_minimax_refuses_other_missing_numbers_instead_of_calling_them_unfavoura
     fair = Minimax(rounds=5).fit(X, y, sensitive_features=rng.integers(0, 2, 100))
     with pytest.raises(InputError, match="minimax needs finite numbers"):
         fair.predict(np.array([[np.nan, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    "learner", [XGBClassifier(n_estimators=2), LGBMClassifier(n_estimators=2, verbose=-1)]
+)
+def test_levels_may_be_called_what_boosters_refuse(learner: Any) -> None:
+    X = pd.DataFrame(
+        {
+            "school": ["1. < HS Grad", '2. "HS" [or] more'] * 60,
+            "race": ["a, b", "a, b", "c: d", "c: d"] * 30,
+        }
+    )
+    y = np.arange(120) % 2  # as school says: neither learner says one thing to all
+    model = Reweighing(learner).fit(X, y, sensitive_features=X["race"])
+    assert len(model.predict(X)) == 120
+
+
+def test_rows_of_no_group_are_found_under_any_name() -> None:
+    X = pd.DataFrame({"race": ["a, b", "c [d]", "e: f"] * 40, "x": np.arange(120.0)})
+    encoder, _, protected = TableEncoder.learn(X, (0,), who="it")
+    table = encoder(X.assign(race=["new", *X["race"][1:]]))
+    assert table.iloc[0, list(protected)].isna().all()
+    assert table.iloc[1:].notna().all(axis=None)

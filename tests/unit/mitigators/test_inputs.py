@@ -88,3 +88,13 @@ def test_zero_is_a_name() -> None:
     assert encoder.names == (0,)
     assert find_columns(pd.DataFrame([[1, 5], [0, 6], [1, 7]]), None, encoder.names) == (0,)
     assert GroupEncoder.learn(pl.Series(column.to_numpy()), 3)[0].names == (None,)
+
+
+def test_words_may_have_any_number_of_groups_and_numbers_few() -> None:
+    codes = np.arange(280) % 140
+    encoder, _ = GroupEncoder.learn(codes.astype(str), 280)
+    assert len(encoder.labels) == 140
+    crossed, _ = GroupEncoder.learn(np.column_stack([codes % 12, codes // 12]), 280)
+    assert len(crossed.labels) == 140
+    with pytest.raises(InputError, match=r"has 140 numbers.*pd\.cut.*35, 70, 105"):
+        GroupEncoder.learn(codes, 280)

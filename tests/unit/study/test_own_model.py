@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
@@ -120,3 +121,9 @@ def test_its_runs_are_those_of_the_named_learner_and_never_mixed(tmp_path: Path)
         run(again.with_(repeats=2), tmp_path / "mine")
     with pytest.raises(InputError, match="must have a name of its own; 'rf' is one of ours"):
         Study("s", named.tasks, ["rf"], named.methods, own_models=[OwnModel.of("rf", Mine())])
+
+
+def test_a_learner_that_names_no_number_of_threads_gets_one() -> None:
+    made = OwnModel.of("mine", make_pipeline(StandardScaler(), LGBMClassifier())).make(3)
+    assert made[-1].get_params()["n_jobs"] == 1
+    assert OwnModel.of("mine", LGBMClassifier(n_jobs=2)).make(3).get_params()["n_jobs"] == 2
