@@ -39,12 +39,25 @@ WRONG_STUDIES = {
     "word": STUDY.replace("= 2", '= "two"'),
     "place": STUDY.replace('"mine"', '"../../x"'),
     "nomethod": STUDY.replace("unmitigated", "unmitigatd"),
+    "source": STUDY.replace(
+        "synthetic(n=200)/group",
+        "people/sex",
+    )
+    + """
+[[source]]
+name = "people"
+path = "p.csv"
+label = "y"
+favorable = "good"
+sensitive_features = ["sex"]
+privileged = { sex = "m" }
+""",
     "parameter": STUDY.replace("unmitigated", "reject_option(metrc=spd)"),
 }
 OPTIONS = {
-    "$A": "--label y --prediction yhat --sensitive sex --favorable good",
+    "$A": "--label y --prediction yhat --sensitive sex --favorable good --quiet",
     "$L": "--label y --sensitive sex --favorable good --privileged sex=m --quiet",
-    "$B": "--label y --base base --prediction yhat --sensitive sex --favorable good",
+    "$B": "--label y --base base --prediction yhat --sensitive sex --favorable good --quiet",
     "$T": "m.csv --sensitive male --label y --favorable good --drop race --trust --quiet",
 }
 
@@ -200,6 +213,17 @@ COMMANDS = [
     ("tradeoff p.csv $B --rule book", "no rule of regions 'book'; available: 'paper' and 'code'"),
     ("tradeoff p.csv $B --fail-on bad", "must name a region", "got 'bad'"),
     ("tradeoff p.csv $B --drop id", "--drop is for learning", "name a --method"),
+    (
+        "tradeoff p.csv $L --method reweighing --weight wage",
+        "--weight must be left out",
+        "--method",
+    ),
+    (
+        "tradeoff p.csv $L --method reweighing --base base --score score",
+        "--base and --score must be",
+    ),
+    ("data info p.csv --label y --sensitive sex", "favourable label must be named", "--favorable"),
+    ("data info german --label credit --sensitive sex", "--label and --sensitive must be left out"),
     ("tradeoff p.csv $B --score race", "Scores must be numbers", "name another column"),
     ("tradeoff p.csv $L --method reweigh", "did you mean 'reweighing'?"),
     ("tradeoff p.csv $L --method reweighing --model svmm", "did you mean 'svm'?"),
@@ -232,7 +256,7 @@ COMMANDS = [
     ("mitigators reweighting", "no mitigator 'reweighting'", "did you mean 'reweighing'?"),
     # study
     ("study run chen_2023", "no study 'chen_2023'", "did you mean 'chen_2022'?"),
-    ("study run nowhere.toml", "file must exist", "'nowhere.toml'"),
+    ("study run nowhere.toml", "no file 'nowhere.toml'"),
     ("study run syntax.toml", "must be valid TOML"),
     ("study run nameless.toml", "must have the entry 'name'", "it has 'tasks'"),
     ("study run typo.toml", "no entry of a study 'repeat'", "did you mean 'repeats'?"),
@@ -294,6 +318,10 @@ COMMANDS = [
     ("tail m.csv --sensitive male --command cat", "must print numbers", "it printed"),
     ("tail m.csv --sensitive male --callable math", "written module:function; got 'math'"),
     ("tail m.csv --sensitive male --callable math:nofun", "must have 'nofun'"),
+    # a study's own files
+    ("study run mien.toml", "no file 'mien.toml'", "did you mean 'mine.toml'?"),
+    ("study run mine", "no study 'mine'", "did you mean the file 'mine.toml'?"),
+    ("study run source.toml --task peple/sex", "no dataset 'peple'", "did you mean 'people'?"),
     # audit-models
     ("audit-models empty p.csv $L", "'empty' is empty", "must hold files"),
     ("audit-models nowhere p.csv $L", "none at 'nowhere'", "must exist"),

@@ -18,7 +18,7 @@ from isonomy._validate import listed, match_values
 from isonomy.audit import declared_model, unexamined_columns
 from isonomy.benchmark.cases import MORE_SPLITS, ORIGINAL, frontier_specs
 from isonomy.benchmark.recommend import FEWEST
-from isonomy.data import Dataset, load, own_dataset
+from isonomy.data import Dataset, load, own_dataset, unknown_notes
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS
@@ -329,10 +329,7 @@ def _declare_table(
         name=whole.name,
     )
     data = source.load()
-    for attribute in attributes:
-        missing = int((~data.known(attribute)).sum())
-        if missing:
-            notes.append(f"{missing:,} rows without {attribute} are left out.")
+    notes += unknown_notes(data, attributes)
     return data, source
 
 

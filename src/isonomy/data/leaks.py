@@ -1,5 +1,6 @@
 """Columns that alone predict another almost perfectly: leaks of the label, proxies of a group."""
 
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -116,8 +117,20 @@ def leak_notes(data: Dataset) -> list[str]:
     each = "alone predicts" if len(found) == 1 else "each alone predict"
     it, they = ("it", "is it") if len(found) == 1 else ("them", "are they")
     right = f"{names} {each} {data.y.name} for {_percent(found.values())} of the rows"
-    leave = f"leave {it} out (--drop {names.replace(', ', ',')})"
+    leave = f"leave {it} out ({drop_option(found)})"
     return [f"{right}: {they} known before the decision? If not, {leave}."]
+
+
+def drop_option(columns: Iterable[Any]) -> str:
+    """Return the option that leaves columns out, as a shell takes it.
+
+    Examples
+    --------
+    >>> print(drop_option(["paid back", "owed, now"]))
+    --drop 'paid back,"owed, now"'
+    """
+    names = (f'"{name}"' if "," in str(name) else str(name) for name in columns)
+    return f"--drop {shlex.quote(','.join(names))}"
 
 
 def proxy_notes(table: pd.DataFrame, attributes: Iterable[str]) -> list[str]:

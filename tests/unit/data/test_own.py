@@ -99,3 +99,27 @@ def test_one_attribute_takes_its_privileged_group_alone() -> None:
     assert made.privileged == {"sex": ("m",)}
     with pytest.raises(InputError, match="must name the group of each attribute"):
         own_dataset(people, label="y", sensitive_features=["sex", "race"], privileged="m")
+
+
+def test_identifiers_are_asked_about() -> None:
+    table = PEOPLE.assign(
+        **{
+            "case no": [f"A{k:04d}" for k in range(400)],
+            "row": np.arange(7, 407),
+            "pay": RNG.integers(10_000, 90_000, 400),
+            "visits": np.arange(400) % 9,
+        }
+    )
+    _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
+    (note,) = [n for n in notes if "nearly every row" in n]
+    assert note.startswith("case no, row have another value")
+    assert note.endswith("leave them out (--drop 'case no,row').")
+
+
+def test_options_in_messages_can_be_typed() -> None:
+    table = PEOPLE.rename(columns={"age": "age (years)"})
+    with pytest.raises(InputError, match=r"\(--bins 'age \(years\)=\d+,\d+,\d+'\)"):
+        own_dataset(table, label="hired", sensitive_features=["age (years)"])
+    table = PEOPLE.assign(**{"paid back": PEOPLE["hired"], "owed, now": 1 - PEOPLE["hired"]})
+    _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
+    assert any("""(--drop 'paid back,"owed, now"')""" in n for n in notes)
