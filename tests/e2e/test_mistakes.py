@@ -89,6 +89,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows.to_csv(place / "p.csv", index=False)
     rows.assign(sex="f").to_csv(place / "one.csv", index=False)
     rows.assign(y="good").to_csv(place / "allgood.csv", index=False)
+    rows.rename(columns={"sex": "sex, given"}).to_csv(place / "commas.csv", index=False)
     (place / "empty.csv").write_text("")
     (place / "header.csv").write_text("sex,y,yhat\n")
     (place / "twice.csv").write_text("sex,y,y,yhat\nf,1,1,0\nm,0,0,1\n")
@@ -159,6 +160,8 @@ COMMANDS = [
     ("audit p.csv $A --privileged sex=male", "no value of sex 'male'", "'f' and 'm'"),
     ("audit p.csv $A --privileged race=a", "no attribute 'race'", "'sex'"),
     ("audit p.csv $A --privileged sex=f,m", "must be unprivileged"),
+    ("audit p.csv $A --sensitive 'se, x'", "no column 'se'", "'sex'"),
+    ("audit commas.csv --label y --prediction yhat --sensitive 'sex, given'", """'"sex, given"'"""),
     ("audit p.csv $A --bins skill=0", "'skill' is not one", "add --sensitive skill"),
     ("audit p.csv $A --sensitive race --bins race=1,2", "'race' holds text", "another column"),
     ("audit p.csv $A --sensitive skill --bins skill=low", "ATTRIBUTE=CUT,CUT", "'skill=low'"),

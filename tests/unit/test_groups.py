@@ -8,7 +8,13 @@ import polars as pl
 import pytest
 
 from isonomy import Counts
-from isonomy._groups import attribute_columns, cross, read_attributes, sorted_values
+from isonomy._groups import (
+    attribute_columns,
+    cross,
+    near_duplicates,
+    read_attributes,
+    sorted_values,
+)
 from isonomy._validate import MISSING
 from isonomy.errors import InputError
 from isonomy.mitigators import make_mitigator
@@ -61,3 +67,8 @@ def test_counts_and_mitigators_agree_about_groups() -> None:
         np.arange(24.0)[:, None], y, sensitive_features=group
     )
     assert [g[0] for g in counts.groups] == list(fitted.groups_)
+
+
+def test_more_than_16_years_is_not_16_years() -> None:
+    assert near_duplicates(["16years", ">16years", "<9years", "9years", "65", "65+"]) == []
+    assert near_duplicates([">16 years", ">16years"]) == [[">16 years", ">16years"]]

@@ -287,7 +287,7 @@ def _family_notes(audits: Mapping[str, Audit], models: int, confidence: float) -
     alone = sum(f.verdict == "violated" for f in judged)
     each = (
         f"Each verdict holds at {confidence:.0%} for one metric of one model. Of {alone} violated, "
-        f"{sure} hold for all {len(judged)} verdicts of all models together (Holm)."
+        f"{sure} {'holds' if sure == 1 else 'hold'} for all {len(judged)} verdicts of all models together (Holm)."
     )
     out = [each]
     if models > 1:

@@ -8,6 +8,7 @@ Every option that takes several values may be repeated, and commas split: ``--se
 is ``--sensitive sex --sensitive race``. A comma inside brackets or quotes does not split.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -276,6 +277,9 @@ def check_sensitive(attributes: list[str]) -> None:
         )
 
 
+_QUOTED = re.compile(r"""(["'])(.+)\1(=)(.*)""")
+
+
 def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:
     """Return the values of ``NAME=VALUE[,VALUE...]`` options by name.
 
@@ -283,11 +287,14 @@ def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:
     --------
     >>> parse_pairs(["sex=m,race=White", "race=Asian,Other"], "--privileged")
     {'sex': ['m'], 'race': ['White', 'Asian', 'Other']}
+    >>> parse_pairs(['"sex, gender"=m', "'M=1'=0"], "--privileged")
+    {'sex, gender': ['m'], 'M=1': ['0']}
     """
     values: dict[str, list[str]] = {}
     name = ""
     for text in split_commas(pairs):
-        before, sign, after = text.partition("=")
+        quoted = _QUOTED.fullmatch(text)
+        before, sign, after = quoted.group(2, 3, 4) if quoted else text.partition("=")
         name, value = (before, after) if sign else (name, text)
         value = value.strip("'\"") if value[:1] in ("'", '"') else value
         if not name:

@@ -96,6 +96,7 @@ def own_dataset(
                 f"Only a feature can be left out of learning; {column!r} is the label or protected: "
                 f"take it out of drop= (--drop), or use the method suppression."
             )
+    notes = repeat_notes(rows)
     rows = rows.assign(**{a: bands(rows[a], edges, a) for a, edges in cuts.items()})
     for attribute in attributes:
         groups = sorted_values(rows[attribute])
@@ -117,7 +118,6 @@ def own_dataset(
         weight=weight,
         name=Path(data).stem if is_file else "data",
     )
-    notes = []
     chosen = dict(made.privileged)
     good = made.y.isin(made.favorable)
     for attribute in attributes:
@@ -185,3 +185,30 @@ def _names_rows(known: "pd.Series[Any]") -> bool:
     # numbers that hardly repeat may well be measured; those that count from one row to the next are not
     low, high = known.min(), known.max()
     return bool((known % 1 == 0).all() and high - low < 1.1 * len(known))
+
+
+def repeat_notes(rows: pd.DataFrame) -> list[str]:
+    """Warn of rows that repeat another one in every column: they would be in training and test rows.
+
+    Where all columns are coarse, people may well be alike: nothing is said unless some column has
+    a value of its own for every second different row.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "pay": range(100)})
+    >>> repeat_notes(pd.concat([people, people.head(30)]))
+    ['30 of 130 rows repeat another row in every column: if they are the same people, drop them, or
+    they are in training and test rows at once and flatter every method.']
+    """
+    try:
+        repeats = int(rows.duplicated().sum())
+    except TypeError:  # lists and other values that cannot be compared
+        return []
+    different = len(rows) - repeats
+    if repeats < 0.01 * len(rows) or not (rows.nunique() >= max(different, 2) / 2).any():
+        return []
+    they = (
+        "people, drop them, or they are in training and test rows at once and flatter every method"
+    )
+    of = f"{repeats:,} of {len(rows):,} rows repeat another row in every column"
+    return [f"{of}: if they are the same {they}."]

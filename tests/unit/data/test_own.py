@@ -123,3 +123,12 @@ def test_options_in_messages_can_be_typed() -> None:
     table = PEOPLE.assign(**{"paid back": PEOPLE["hired"], "owed, now": 1 - PEOPLE["hired"]})
     _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
     assert any("""(--drop 'paid back,"owed, now"')""" in n for n in notes)
+
+
+def test_repeated_rows_are_pointed_out_unless_columns_are_coarse() -> None:
+    doubled = pd.concat([PEOPLE, PEOPLE.head(50)])
+    _, notes = own_dataset(doubled, label="hired", sensitive_features=["black"])
+    assert notes[0].startswith("50 of 450 rows repeat another row in every column")
+    for table in (PEOPLE, doubled.drop(columns="skill")):
+        _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
+        assert not any("repeat" in n for n in notes)
