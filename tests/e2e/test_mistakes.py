@@ -39,6 +39,7 @@ WRONG_STUDIES = {
     "word": STUDY.replace("= 2", '= "two"'),
     "place": STUDY.replace('"mine"', '"../../x"'),
     "nomethod": STUDY.replace("unmitigated", "unmitigatd"),
+    "seed": STUDY.replace("repeats = 2", "repeats = 2\nseed = 1"),
     "source": STUDY.replace(
         "synthetic(n=200)/group",
         "people/sex",
@@ -323,6 +324,7 @@ COMMANDS = [
     ("tail m.csv --sensitive male --callable math:nofun", "must have 'nofun'"),
     # a study's own files
     ("study run mien.toml", "no file 'mien.toml'", "did you mean 'mine.toml'?"),
+    ("study run seed.toml --backend serial", "under another one", "--out out/mine-2."),
     ("study run mine", "no study 'mine'", "did you mean the file 'mine.toml'?"),
     ("study run source.toml --task peple/sex", "no dataset 'peple'", "did you mean 'people'?"),
     # audit-models

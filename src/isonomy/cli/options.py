@@ -9,8 +9,10 @@ is ``--sensitive sex --sensitive race``. A comma inside brackets or quotes does 
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -342,6 +344,20 @@ def naming(**options: str) -> Iterator[None]:
                 end = f" (--{option.split()[0]})?" if guess else f": name yours with --{option}."
                 raise UnknownName(str(error)[:-1] + end) from None
         raise
+
+
+@contextmanager
+def offering_a_folder(folder: Path) -> Iterator[None]:
+    """Add to the refusal of a folder that holds other runs which one is free."""
+    try:
+        yield
+    except InputError as error:
+        folder = folder if folder.name else folder.resolve()  # as in --out .
+        if not str(error).endswith("choose another folder.") or not folder.name:
+            raise
+        places = (folder.with_name(f"{folder.name}-{k}") for k in count(2))
+        free = next(place for place in places if not place.exists())
+        raise InputError(f"{str(error)[:-1]}: --out {shlex.quote(str(free))}.") from None
 
 
 def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:

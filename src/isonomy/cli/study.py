@@ -412,8 +412,9 @@ def _run(
             count(now.done, now.total, f"{now.trial}{failed}")
 
         again = ("failed", "timeout", "skipped") if retry else ()
-        with warnings.catch_warnings(action="ignore", category=VersionChangeWarning):
-            # shown below
+        # a change of versions is shown below
+        quietly = warnings.catch_warnings(action="ignore", category=VersionChangeWarning)
+        with quietly, opt.offering_a_folder(Path(folder)):
             outcome = run(study, folder, retry=again, progress=show, **engine)
     if outcome.taken:
         screen.print(f"{outcome.taken:,} records were taken from {engine['start'].path}")

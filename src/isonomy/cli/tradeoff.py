@@ -103,7 +103,7 @@ def tradeoff_command(
     if drop and not method:
         raise InputError("--drop is for learning; leave it out, or name a --method to learn with.")
     shown = {"--base": base != "y_base", "--prediction": prediction != ["y_pred"]}
-    shown |= {"--score": score, "--weight": weight}
+    shown |= {"--score": score is not None, "--weight": weight is not None}
     if method and (needless := [option for option, given in shown.items() if given]):
         raise InputError(
             f"{' and '.join(needless)} must be left out with --method, which makes predictions of "
