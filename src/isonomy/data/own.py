@@ -190,8 +190,8 @@ def _names_rows(known: "pd.Series[Any]") -> bool:
 def repeat_notes(rows: pd.DataFrame) -> list[str]:
     """Warn of rows that repeat another one in every column: they would be in training and test rows.
 
-    Where all columns are coarse, people may well be alike: nothing is said unless some column has
-    a value of its own for every second different row.
+    Where columns are coarse, people may well be alike: nothing is said unless repeats are far more
+    frequent than different rows that agree in the finest column.
 
     Examples
     --------
@@ -204,8 +204,10 @@ def repeat_notes(rows: pd.DataFrame) -> list[str]:
         repeats = int(rows.duplicated().sum())
     except TypeError:  # lists and other values that cannot be compared
         return []
-    different = len(rows) - repeats
-    if repeats < 0.01 * len(rows) or not (rows.nunique() >= max(different, 2) / 2).any():
+    if repeats < 0.01 * len(rows) or not repeats:
+        return []
+    different = rows.drop_duplicates()
+    if repeats <= 2 * (len(different) - int(different.nunique().max())):
         return []
     they = (
         "people, drop them, or they are in training and test rows at once and flatter every method"

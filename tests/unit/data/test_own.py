@@ -129,6 +129,8 @@ def test_repeated_rows_are_pointed_out_unless_columns_are_coarse() -> None:
     doubled = pd.concat([PEOPLE, PEOPLE.head(50)])
     _, notes = own_dataset(doubled, label="hired", sensitive_features=["black"])
     assert notes[0].startswith("50 of 450 rows repeat another row in every column")
-    for table in (PEOPLE, doubled.drop(columns="skill")):
+    rounded = PEOPLE.drop(columns="age").assign(skill=PEOPLE["skill"].round(2))
+    assert rounded.duplicated().sum() > 20
+    for table in (PEOPLE, doubled.drop(columns="skill"), rounded):
         _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
         assert not any("repeat" in n for n in notes)
