@@ -1,5 +1,6 @@
 """A hundred deliberate mistakes, a hundred clear sentences: what was wrong, and what to do."""
 
+import bz2
 import pickle
 import re
 import shlex
@@ -95,6 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "header.csv").write_text("sex,y,yhat\n")
     (place / "twice.csv").write_text("sex,y,y,yhat\nf,1,1,0\nm,0,0,1\n")
     (place / "broken.parquet").write_bytes(b"PAR1 nothing")
+    (place / "p.csv.bz2").write_bytes(bz2.compress((place / "p.csv").read_bytes()))
     (place / "picture.png").write_bytes(b"\x89PNG")
     (place / "empty").mkdir()
     with duckdb.connect(str(place / "p.duckdb")) as connection:
@@ -227,6 +229,10 @@ COMMANDS = [
         "--base and --score must be",
     ),
     ("data info p.csv --label y --sensitive sex", "favourable label must be named", "--favorable"),
+    ("data info p.csv.bz2 --label y --sensitive sex", "must end in .parquet, .csv", "'p.csv.bz2'"),
+    ("tradeoff p.csv.bz2 $L --method reweighing", "must end in .parquet, .csv", "'p.csv.bz2'"),
+    ("benchmark p.csv.bz2 $L", "must end in .parquet, .csv", "'p.csv.bz2'"),
+    ("data info germn --label y --sensitive sex", "did you mean 'german'?"),
     ("data info german --label credit --sensitive sex", "--label and --sensitive must be left out"),
     ("tradeoff p.csv $B --score race", "Scores must be numbers", "name another column"),
     ("tradeoff p.csv $L --method reweigh", "did you mean 'reweighing'?"),

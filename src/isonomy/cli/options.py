@@ -323,7 +323,13 @@ def parse_numbers(pairs: list[str], option: str) -> dict[str, list[float]]:
 
 
 def refuse_for_dataset(data: str, **given: Any) -> None:
-    """Raise where options that describe a file are given for a dataset that declares itself."""
+    """Raise where options that describe a file are given for a dataset that declares itself.
+
+    A name that is none, or a file that cannot be read, is said first.
+    """
+    from isonomy.data import check_dataset
+
+    check_dataset(data)
     needless = [f"--{name}" for name, value in given.items() if value]
     if needless:
         raise InputError(
