@@ -1,6 +1,7 @@
 """Numbers to be cut: in two (``income>50000``), or into bands, with their names and a suggestion."""
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -107,6 +108,8 @@ def suggestion(name: Any, values: Sequence[Any], rows: ArrayLike | None = None) 
     --------
     >>> suggestion("age", range(18, 90))
     '--bins age=36,54,72'
+    >>> suggestion("age (years)", range(18, 90))
+    "--bins 'age (years)=36,54,72'"
     """
     known = [
         k for k, v in enumerate(values) if isinstance(v, int | float) and not isinstance(v, bool)
@@ -116,7 +119,8 @@ def suggestion(name: Any, values: Sequence[Any], rows: ArrayLike | None = None) 
         return ""
     at = None if rows is None else np.asarray(rows)[known]
     cuts = quarters([values[k] for k in known], at)
-    return f"--bins {name}={','.join(f'{cut:g}' for cut in cuts)}" if cuts else ""
+    typed = shlex.quote(f"{name}={','.join(f'{cut:g}' for cut in cuts)}")
+    return f"--bins {typed}" if cuts else ""
 
 
 def too_many_numbers(name: Any, values: Sequence[Any], rows: ArrayLike | None = None) -> str:

@@ -84,15 +84,17 @@ def is_unknown_group(group: Group) -> bool:
 def near_duplicates(values: Iterable[Any]) -> list[list[Any]]:
     """Return the values that differ only in case, spaces and punctuation, put together.
 
+    Signs that compare or add (``>16 years``, ``65+``) are no punctuation.
+
     Examples
     --------
-    >>> near_duplicates(["Black", "White", "black ", "B-2", "b2"])
+    >>> near_duplicates(["Black", "White", "black ", "B-2", "b2", "16 years", ">16 years"])
     [['Black', 'black '], ['B-2', 'b2']]
     """
     alike: dict[str, list[Any]] = {}
     for value in values:
         if isinstance(value, str):
-            letters = "".join(c for c in value.casefold() if c.isalnum())
+            letters = "".join(c for c in value.casefold() if c.isalnum() or c in "<>≤≥=+")
             alike.setdefault(letters, []).append(value)
     return [names for letters, names in alike.items() if letters and len(names) > 1]
 

@@ -1,5 +1,6 @@
 """A hundred deliberate mistakes, a hundred clear sentences: what was wrong, and what to do."""
 
+import bz2
 import pickle
 import re
 import shlex
@@ -48,12 +49,26 @@ WRONG_STUDIES = {
     "word": STUDY.replace("= 2", '= "two"'),
     "place": STUDY.replace('"mine"', '"../../x"'),
     "nomethod": STUDY.replace("unmitigated", "unmitigatd"),
+    "seed": STUDY.replace("repeats = 2", "repeats = 2\nseed = 1"),
+    "source": STUDY.replace(
+        "synthetic(n=200)/group",
+        "people/sex",
+    )
+    + """
+[[source]]
+name = "people"
+path = "p.csv"
+label = "y"
+favorable = "good"
+sensitive_features = ["sex"]
+privileged = { sex = "m" }
+""",
     "parameter": STUDY.replace("unmitigated", "reject_option(metrc=spd)"),
 }
 OPTIONS = {
-    "$A": "--label y --prediction yhat --sensitive sex --favorable good",
+    "$A": "--label y --prediction yhat --sensitive sex --favorable good --quiet",
     "$L": "--label y --sensitive sex --favorable good --privileged sex=m --quiet",
-    "$B": "--label y --base base --prediction yhat --sensitive sex --favorable good",
+    "$B": "--label y --base base --prediction yhat --sensitive sex --favorable good --quiet",
     "$T": "m.csv --sensitive male --label y --favorable good --drop race --trust --quiet",
 }
 
@@ -85,10 +100,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows.to_csv(place / "p.csv", index=False)
     rows.assign(sex="f").to_csv(place / "one.csv", index=False)
     rows.assign(y="good").to_csv(place / "allgood.csv", index=False)
+    rows.rename(columns={"sex": "sex, given"}).to_csv(place / "commas.csv", index=False)
     (place / "empty.csv").write_text("")
     (place / "header.csv").write_text("sex,y,yhat\n")
     (place / "twice.csv").write_text("sex,y,y,yhat\nf,1,1,0\nm,0,0,1\n")
     (place / "broken.parquet").write_bytes(b"PAR1 nothing")
+    (place / "p.csv.bz2").write_bytes(bz2.compress((place / "p.csv").read_bytes()))
     (place / "picture.png").write_bytes(b"\x89PNG")
     (place / "empty").mkdir()
     with duckdb.connect(str(place / "p.duckdb")) as connection:
@@ -155,6 +172,8 @@ COMMANDS = [
     ("audit p.csv $A --privileged sex=male", "no value of sex 'male'", "'f' and 'm'"),
     ("audit p.csv $A --privileged race=a", "no attribute 'race'", "'sex'"),
     ("audit p.csv $A --privileged sex=f,m", "must be unprivileged"),
+    ("audit p.csv $A --sensitive 'se, x'", "no column 'se'", "'sex'"),
+    ("audit commas.csv --label y --prediction yhat --sensitive 'sex, given'", """'"sex, given"'"""),
     ("audit p.csv $A --bins skill=0", "'skill' is not one", "add --sensitive skill"),
     ("audit p.csv $A --sensitive race --bins race=1,2", "'race' holds text", "another column"),
     ("audit p.csv $A --sensitive skill --bins skill=low", "ATTRIBUTE=CUT,CUT", "'skill=low'"),
@@ -209,6 +228,21 @@ COMMANDS = [
     ("tradeoff p.csv $B --rule book", "no rule of regions 'book'; available: 'paper' and 'code'"),
     ("tradeoff p.csv $B --fail-on bad", "must name a region", "got 'bad'"),
     ("tradeoff p.csv $B --drop id", "--drop is for learning", "name a --method"),
+    (
+        "tradeoff p.csv $L --method reweighing --weight wage",
+        "--weight must be left out",
+        "--method",
+    ),
+    (
+        "tradeoff p.csv $L --method reweighing --base base --score score",
+        "--base and --score must be",
+    ),
+    ("data info p.csv --label y --sensitive sex", "favourable label must be named", "--favorable"),
+    ("data info p.csv.bz2 --label y --sensitive sex", "must end in .parquet, .csv", "'p.csv.bz2'"),
+    ("tradeoff p.csv.bz2 $L --method reweighing", "must end in .parquet, .csv", "'p.csv.bz2'"),
+    ("benchmark p.csv.bz2 $L", "must end in .parquet, .csv", "'p.csv.bz2'"),
+    ("data info germn --label y --sensitive sex", "did you mean 'german'?"),
+    ("data info german --label credit --sensitive sex", "--label and --sensitive must be left out"),
     ("tradeoff p.csv $B --score race", "Scores must be numbers", "name another column"),
     ("tradeoff p.csv $L --method reweigh", "did you mean 'reweighing'?"),
     ("tradeoff p.csv $L --method reweighing --model svmm", "did you mean 'svm'?"),
@@ -241,7 +275,7 @@ COMMANDS = [
     ("mitigators reweighting", "no mitigator 'reweighting'", "did you mean 'reweighing'?"),
     # study
     ("study run chen_2023", "no study 'chen_2023'", "did you mean 'chen_2022'?"),
-    ("study run nowhere.toml", "file must exist", "'nowhere.toml'"),
+    ("study run nowhere.toml", "no file 'nowhere.toml'"),
     ("study run syntax.toml", "must be valid TOML"),
     ("study run nameless.toml", "must have the entry 'name'", "it has 'tasks'"),
     ("study run typo.toml", "no entry of a study 'repeat'", "did you mean 'repeats'?"),
@@ -303,6 +337,11 @@ COMMANDS = [
     ("tail m.csv --sensitive male --command cat", "must print numbers", "it printed"),
     ("tail m.csv --sensitive male --callable math", "written module:function; got 'math'"),
     ("tail m.csv --sensitive male --callable math:nofun", "must have 'nofun'"),
+    # a study's own files
+    ("study run mien.toml", "no file 'mien.toml'", "did you mean 'mine.toml'?"),
+    ("study run seed.toml --backend serial", "under another one", "--out out/mine-2."),
+    ("study run mine", "no study 'mine'", "did you mean the file 'mine.toml'?"),
+    ("study run source.toml --task peple/sex", "no dataset 'peple'", "did you mean 'people'?"),
     # audit-models
     ("audit-models empty p.csv $L", "'empty' is empty", "must hold files"),
     ("audit-models nowhere p.csv $L", "none at 'nowhere'", "must exist"),

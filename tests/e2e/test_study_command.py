@@ -189,7 +189,7 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     ("arguments", "sentence"),
     [
         (["run", "chen_2023"], "There is no study 'chen_2023'; did you mean 'chen_2022'?"),
-        (["run", "nowhere.toml"], "The study's file must exist"),
+        (["run", "nowhere.toml"], "There is no file 'nowhere.toml'"),
         (["run", "mine.toml", "--backend", "dusk"], "did you mean 'dask'?"),
         (["run", "mine.toml", "--memory-limit", "much"], "written 800M or 4G; got 'much'"),
         (["run", "mine.toml", "--protocol", "published"], "no protocol 'published'"),

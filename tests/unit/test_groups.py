@@ -9,7 +9,13 @@ import pyarrow as pa
 import pytest
 
 from isonomy import Counts
-from isonomy._groups import attribute_columns, cross, read_attributes, sorted_values
+from isonomy._groups import (
+    attribute_columns,
+    cross,
+    near_duplicates,
+    read_attributes,
+    sorted_values,
+)
 from isonomy._validate import MISSING
 from isonomy.errors import InputError
 from isonomy.mitigators import make_mitigator
@@ -68,3 +74,8 @@ def test_an_arrow_table_names_its_columns() -> None:
     names, columns = read_attributes(pa.table({"sex": ["f", "m"], "race": ["a", "b"]}))
     assert names == ("sex", "race")
     assert [list(column) for column in columns] == [["f", "m"], ["a", "b"]]
+
+
+def test_more_than_16_years_is_not_16_years() -> None:
+    assert near_duplicates(["16years", ">16years", "<9years", "9years", "65", "65+"]) == []
+    assert near_duplicates([">16 years", ">16years"]) == [[">16 years", ">16years"]]

@@ -77,7 +77,7 @@ def notes(
         sure = sum(f.p_audit is not None and f.p_audit <= 1 - confidence for f in findings)
         alone = sum(f.verdict == "violated" for f in findings)
         together = (
-            f" Of {alone} violated, {sure} hold for all {judged} verdicts of this audit taken "
+            f" Of {alone} violated, {sure} {'holds' if sure == 1 else 'hold'} for all {judged} verdicts of this audit taken "
             f"together (Holm): a gate on any metric uses those."
         )
         out.append(

@@ -285,10 +285,12 @@ def _family_notes(audits: Mapping[str, Audit], models: int, confidence: float) -
         for f, p in zip(judged, taken_together(judged), strict=True)
     )
     alone = sum(f.verdict == "violated" for f in judged)
-    each = (
-        f"Each verdict holds at {confidence:.0%} for one metric of one model. Of {alone} violated, "
-        f"{sure} hold for all {len(judged)} verdicts of all models together (Holm)."
-    )
+    each = f"Each verdict holds at {confidence:.0%} for one metric of one model."
+    if alone:
+        each += (
+            f" Of {alone} violated, {sure} {'holds' if sure == 1 else 'hold'} for all "
+            f"{len(judged)} verdicts of all models together (Holm)."
+        )
     out = [each]
     if models > 1:
         out.append(

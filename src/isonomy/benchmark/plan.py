@@ -18,7 +18,7 @@ from isonomy._validate import as_names, listed, match_values
 from isonomy.audit import declared_model, unexamined_columns
 from isonomy.benchmark.cases import MORE_SPLITS, ORIGINAL, frontier_specs
 from isonomy.benchmark.recommend import FEWEST
-from isonomy.data import Dataset, load, own_dataset
+from isonomy.data import Dataset, check_dataset, load, own_dataset, unknown_notes
 from isonomy.errors import InputError
 from isonomy.metrics import get_metric
 from isonomy.mitigators import MITIGATORS
@@ -138,6 +138,8 @@ def plan_benchmark(
         "table": table,
     }
     if is_name or isinstance(data, Dataset):
+        if isinstance(data, str):
+            check_dataset(data)
         given = {**options, "drop": drop}.items()
         # a favorable label may be 0 or False
         declared = [k for k, v in given if v or (k == "favorable" and v is not None)]
@@ -337,10 +339,7 @@ def _declare_table(
         name=whole.name,
     )
     data = source.load()
-    for attribute in attributes:
-        missing = int((~data.known(attribute)).sum())
-        if missing:
-            notes.append(f"{missing:,} rows without {attribute} are left out.")
+    notes += unknown_notes(data, attributes)
     return data, source
 
 

@@ -1,9 +1,6 @@
 """``isonomy benchmark``: every applicable method on one's own data, and which one to choose."""
 
-import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import count
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +18,6 @@ from isonomy.cli.output import (
 from isonomy.cli.progress import counting
 from isonomy.cli.spoken import spoken
 from isonomy.cli.tradeoff import colored
-from isonomy.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,7 +112,7 @@ def benchmark_command(
         said.extend(notes)
         _print_notes(screen, notes)
 
-    with counting("splits", resumed=True) as progress, _offering_a_folder(folder):
+    with counting("splits", resumed=True) as progress, options.offering_a_folder(folder):
         try:
             result = benchmark(
                 data,
@@ -157,19 +153,6 @@ def benchmark_command(
     write_json(json_file, result)
     if result.interrupted:
         raise typer.Exit(130)
-
-
-@contextmanager
-def _offering_a_folder(folder: Path) -> Iterator[None]:
-    """Add to the refusal of a folder of another benchmark which one is free."""
-    try:
-        yield
-    except InputError as error:
-        if not str(error).endswith("choose another folder."):
-            raise
-        places = (folder.with_name(f"{folder.name}-{k}") for k in count(2))
-        free = next(place for place in places if not place.exists())
-        raise InputError(f"{str(error)[:-1]}: --out {shlex.quote(str(free))}.") from None
 
 
 def _print_notes(screen: "Console", notes: Sequence[str]) -> None:

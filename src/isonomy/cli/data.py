@@ -18,6 +18,7 @@ from isonomy.cli.options import (
     Weight,
     parse_bins,
     parse_pairs,
+    refuse_for_dataset,
 )
 from isonomy.cli.output import check_writable, console, make_table, messages, number, write_json
 from isonomy.cli.progress import counting
@@ -95,7 +96,7 @@ def info_command(
             source,
             label=label,
             sensitive_features=sensitive,
-            favorable=favorable,
+            favorable=favorable or None,
             privileged=parse_pairs(privileged, "--privileged"),
             bins=parse_bins(bins, sensitive),
             drop=drop,
@@ -104,6 +105,17 @@ def info_command(
         )
         dataset = replace(dataset, info=replace(dataset.info, caveats=tuple(notes)))
     else:
+        refuse_for_dataset(
+            source,
+            label=label,
+            sensitive=sensitive,
+            favorable=favorable,
+            privileged=privileged,
+            bins=bins,
+            drop=drop,
+            weight=weight,
+            table=table,
+        )
         dataset = load(source, **({"path": path} if path else {}))
     _show(dataset, console())
     write_json(json_file, dataset)

@@ -8,8 +8,11 @@ Every option that takes several values may be repeated, and commas split: ``--se
 is ``--sensitive sex --sensitive race``. A comma inside brackets or quotes does not split.
 """
 
+import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -276,6 +279,9 @@ def check_sensitive(attributes: list[str]) -> None:
         )
 
 
+_QUOTED = re.compile(r"""(["'])(.+)\1(=)(.*)""")
+
+
 def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:
     """Return the values of ``NAME=VALUE[,VALUE...]`` options by name.
 
@@ -283,11 +289,14 @@ def parse_pairs(pairs: list[str], option: str) -> dict[str, list[str]]:
     --------
     >>> parse_pairs(["sex=m,race=White", "race=Asian,Other"], "--privileged")
     {'sex': ['m'], 'race': ['White', 'Asian', 'Other']}
+    >>> parse_pairs(['"sex, gender"=m', "'M=1'=0"], "--privileged")
+    {'sex, gender': ['m'], 'M=1': ['0']}
     """
     values: dict[str, list[str]] = {}
     name = ""
     for text in split_commas(pairs):
-        before, sign, after = text.partition("=")
+        quoted = _QUOTED.fullmatch(text)
+        before, sign, after = quoted.group(2, 3, 4) if quoted else text.partition("=")
         name, value = (before, after) if sign else (name, text)
         value = value.strip("'\"") if value[:1] in ("'", '"') else value
         if not name:
@@ -314,7 +323,13 @@ def parse_numbers(pairs: list[str], option: str) -> dict[str, list[float]]:
 
 
 def refuse_for_dataset(data: str, **given: Any) -> None:
-    """Raise where options that describe a file are given for a dataset that declares itself."""
+    """Raise where options that describe a file are given for a dataset that declares itself.
+
+    A name that is none, or a file that cannot be read, is said first.
+    """
+    from isonomy.data import check_dataset
+
+    check_dataset(data)
     needless = [f"--{name}" for name, value in given.items() if value]
     if needless:
         raise InputError(
@@ -335,6 +350,20 @@ def naming(**options: str) -> Iterator[None]:
                 end = f" (--{option.split()[0]})?" if guess else f": name yours with --{option}."
                 raise UnknownName(str(error)[:-1] + end) from None
         raise
+
+
+@contextmanager
+def offering_a_folder(folder: Path) -> Iterator[None]:
+    """Add to the refusal of a folder that holds other runs which one is free."""
+    try:
+        yield
+    except InputError as error:
+        folder = folder if folder.name else folder.resolve()  # as in --out .
+        if not str(error).endswith("choose another folder.") or not folder.name:
+            raise
+        places = (folder.with_name(f"{folder.name}-{k}") for k in count(2))
+        free = next(place for place in places if not place.exists())
+        raise InputError(f"{str(error)[:-1]}: --out {shlex.quote(str(free))}.") from None
 
 
 def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:

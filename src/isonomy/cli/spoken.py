@@ -32,6 +32,8 @@ OPTIONS = {
 _BOTH = re.compile(r"\b\w+=(?:'[^']*'|\([^()]*\)|[^\s(]*) \((?:on the command line )?(--[^()]+)\)")
 _KEYWORD = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})=(?:\.\.\.|(?=[\s.,:;]|$))")
 _NAME = re.compile(r"(?<![\w'-])(sensitive_features|sample_weight|random_state)\b")
+_COMMA = re.compile(r"did you mean '([^'()]*,[^'()]*)'\?$")
+_EQUALS = re.compile(r"(?<=^There is no attribute )('.*'); did you mean '([^'()]*=[^'()]*)'\?$")
 _WORDS = re.compile(r"\b(?:True or False|(?:be|got|or) (?:None|True|False))\b")
 _NUMPY = re.compile(r"\bnp\.\w+\(([^()]*)\)")
 
@@ -49,7 +51,11 @@ def spoken(message: str) -> str:
     'tune must be true or false or none; got 1'
     >>> spoken("predict reads the protected attribute; pass sensitive_features=...")
     'predict reads the protected attribute; pass --sensitive'
+    >>> print(spoken("There is no column 'Town'; did you mean 'Town, county'?"))
+    There is no column 'Town'; did you mean '"Town, county"' (quotes keep its commas)?
     """
+    message = _COMMA.sub(r"""did you mean '"\1"' (quotes keep its commas)?""", message)
+    message = _EQUALS.sub(r"""\1; did you mean '"\2"' (quotes keep its =)?""", message)
     message = _BOTH.sub(r"\1", message)
     message = _KEYWORD.sub(lambda found: OPTIONS[found[1]], message)
     message = _NAME.sub(lambda found: OPTIONS[found[1]], message)

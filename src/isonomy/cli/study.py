@@ -28,6 +28,8 @@ group = typer.Typer(
 
 OUT = Path("out")
 """Where runs of a study are looked for by its name."""
+MOST_MODELS = 8
+"""Of more models a table shows the number."""
 
 
 @group.command("list")
@@ -38,7 +40,10 @@ def list_command(json_file: opt.Json = None, quiet: opt.Quiet = False) -> None:
     rows = [_listing(load_study(name)) for name in study_names()]
     table = make_table(*rows[0], fixed=["study"])
     for row in rows:
-        table.add_row(*map(str, row.values()))
+        models = row["models"].split()
+        # forty names beside each other leave no room for the title
+        shown = row if len(models) <= MOST_MODELS else row | {"models": f"{len(models)} models"}
+        table.add_row(*map(str, shown.values()))
     console().print(table)
     write_json(json_file, {"studies": rows})
 
@@ -407,8 +412,9 @@ def _run(
             count(now.done, now.total, f"{now.trial}{failed}")
 
         again = ("failed", "timeout", "skipped") if retry else ()
-        with warnings.catch_warnings(action="ignore", category=VersionChangeWarning):
-            # shown below
+        # a change of versions is shown below
+        quietly = warnings.catch_warnings(action="ignore", category=VersionChangeWarning)
+        with quietly, opt.offering_a_folder(Path(folder)):
             outcome = run(study, folder, retry=again, progress=show, **engine)
     if outcome.taken:
         screen.print(f"{outcome.taken:,} records were taken from {engine['start'].path}")

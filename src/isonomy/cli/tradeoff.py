@@ -102,6 +102,13 @@ def tradeoff_command(
     cuts = options.parse_bins(bins, sensitive)
     if drop and not method:
         raise InputError("--drop is for learning; leave it out, or name a --method to learn with.")
+    shown = {"--base": base != "y_base", "--prediction": prediction != ["y_pred"]}
+    shown |= {"--score": score is not None, "--weight": weight is not None}
+    if method and (needless := [option for option, given in shown.items() if given]):
+        raise InputError(
+            f"{' and '.join(needless)} must be left out with --method, which makes predictions of "
+            f"its own and takes no weights; without it a file of predictions is judged."
+        )
     verdicts: list[tuple[str, str, TradeOff]] = []
     notes: list[str] = []
     columns = {"y_true": "label", "y_base": "base", "y_pred": "prediction"}
@@ -207,13 +214,14 @@ def read_dataset(
     Returns the dataset, and what a page must say of it: the label, who is compared with whom.
     """
     from isonomy._files import is_table_file
-    from isonomy.data import load, own_dataset
+    from isonomy.data import load, own_dataset, unknown_notes
 
     if not is_table_file(data):
-        options.refuse_for_dataset(data, **given)
+        options.refuse_for_dataset(data, label=label if label != "y_true" else None, **given)
         dataset = load(data)
         return dataset, _described(dataset, sensitive)
     dataset, notes = own_dataset(data, label=label, sensitive_features=sensitive, **given)
+    notes += unknown_notes(dataset, sensitive)
     for note in notes:
         messages().print(f"isonomy: {note}", soft_wrap=True, markup=False)
     return dataset, [*_described(dataset, sensitive), *notes]

@@ -19,9 +19,9 @@ from isonomy.data import (  # noqa: F401 - each registers itself
     synthetic,
     titanic,
 )
-from isonomy.data.catalog import DATASETS, dataset_from, load
+from isonomy.data.catalog import DATASETS, check_dataset, dataset_from, load
 from isonomy.data.dataset import Dataset, DatasetInfo
-from isonomy.data.own import own_dataset
+from isonomy.data.own import own_dataset, unknown_notes
 from isonomy.data.prepare import Encoded, encode, prepare, rows_of
 from isonomy.data.prepared import Part, Prepared
 from isonomy.data.splits import Split, make_split, make_splits
@@ -36,6 +36,7 @@ __all__ = [
     "Part",
     "Prepared",
     "Split",
+    "check_dataset",
     "dataset_from",
     "encode",
     "load",
@@ -45,4 +46,5 @@ __all__ = [
     "own_dataset",
     "prepare",
     "rows_of",
+    "unknown_notes",
 ]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from isonomy._files import is_table_file, read_table, replacing
-from isonomy._names import parse_name
+from isonomy._files import is_table_file, open_table, read_table, replacing
+from isonomy._names import base_name, parse_name
 from isonomy._registry import Registry
 from isonomy._validate import listed
 from isonomy.data.cache import cached_table
@@ -282,3 +282,16 @@ def check_table(
             f"arrived is one {result}: the source has changed, please report it."
         )
     return table
+
+
+def check_dataset(name: str) -> None:
+    """Raise where a name is no dataset; of a file, say why it cannot be read.
+
+    Examples
+    --------
+    >>> check_dataset("meps(panel=21)")
+    """
+    if base_name(name) not in DATASETS and Path(name).is_file():
+        with open_table(name):
+            pass
+    DATASETS.resolve(base_name(name))

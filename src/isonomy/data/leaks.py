@@ -1,5 +1,6 @@
 """Columns that alone predict another almost perfectly: leaks of the label, proxies of a group."""
 
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,8 +14,6 @@ from isonomy.data.dataset import Dataset
 
 NEARLY = 0.95
 """The share of the errors of guessing that a column must avoid to predict almost perfectly."""
-ROW_NAMES = 0.5
-"""A column of words with more values than this share of its rows names rows, not levels."""
 ROWS = 5_000
 FEWEST = 20
 
@@ -118,30 +117,20 @@ def leak_notes(data: Dataset) -> list[str]:
     each = "alone predicts" if len(found) == 1 else "each alone predict"
     it, they = ("it", "is it") if len(found) == 1 else ("them", "are they")
     right = f"{names} {each} {data.y.name} for {_percent(found.values())} of the rows"
-    leave = f"leave {it} out (--drop {names.replace(', ', ',')})"
+    leave = f"leave {it} out ({drop_option(found)})"
     return [f"{right}: {they} known before the decision? If not, {leave}."]
 
 
-def identifier_notes(table: pd.DataFrame) -> list[str]:
-    """Warn of columns of words or dates with nearly as many values as rows.
+def drop_option(columns: Iterable[Any]) -> str:
+    """Return the option that leaves columns out, as a shell takes it.
 
     Examples
     --------
-    >>> identifier_notes(pd.DataFrame({"file": [f"K{k}" for k in range(90)], "z": range(90)}))
-    ['file has nearly as many values as rows (90 of 90): rare values are taken together, so that
-    hardly anything is learned from it. Leave it out (--drop file), or make a number or a few
-    levels of it where it is a date or a text.']
+    >>> print(drop_option(["paid back", "owed, now"]))
+    --drop 'paid back,"owed, now"'
     """
-    notes = []
-    for column in table.columns:
-        values = len(distinct(table[column])) if not is_number(table[column]) else 0
-        if values > max(MANY, ROW_NAMES * table[column].notna().sum()):
-            notes.append(
-                f"{column} has nearly as many values as rows ({values:,} of {len(table):,}): rare "
-                f"values are taken together, so that hardly anything is learned from it. Leave it out "
-                f"(--drop {column}), or make a number or a few levels of it where it is a date or a text."
-            )
-    return notes
+    names = (f'"{name}"' if "," in str(name) else str(name) for name in columns)
+    return f"--drop {shlex.quote(','.join(names))}"
 
 
 def proxy_notes(table: pd.DataFrame, attributes: Iterable[str]) -> list[str]:

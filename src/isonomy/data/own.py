@@ -5,15 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from isonomy._bands import too_many_numbers
+import pandas as pd
+
+from isonomy._bands import is_number, too_many_numbers
 from isonomy._files import read_table
 from isonomy._groups import bands, choose_privileged, sorted_values
 from isonomy._tables import as_pandas, check_cells
 from isonomy._validate import as_names, check_choice, comma_hint, listed
 from isonomy.data.dataset import Dataset, by_attribute
 from isonomy.data.label import absent_label_notes, check_label, source_of_label
-from isonomy.data.leaks import identifier_notes, leak_notes, proxy_notes
+from isonomy.data.leaks import distinct, drop_option, leak_notes, proxy_notes
 from isonomy.errors import InputError
+
+FEWEST_ROWS = 100
+"""Of fewer rows nothing is said of identifiers: a few words may all differ."""
 
 
 def own_dataset(
@@ -85,6 +90,7 @@ def own_dataset(
                 f"Only a feature can be left out of learning; {column!r} is the label or protected: "
                 f"take it out of drop= (--drop), or use the method suppression."
             )
+    notes = repeat_notes(rows)
     rows = rows.assign(**{a: bands(rows[a], edges, a) for a, edges in cuts.items()})
     for attribute in attributes:
         groups = sorted_values(rows[attribute])
@@ -107,7 +113,6 @@ def own_dataset(
         weight=weight,
         name=Path(data).stem if is_file else "data",
     )
-    notes = []
     chosen = dict(made.privileged)
     good = made.y.isin(made.favorable)
     for attribute in attributes:
@@ -123,5 +128,84 @@ def own_dataset(
             f"{listed(commas)} {'holds' if len(commas) == 1 else 'hold'} numbers with commas, which "
             f"are taken for words: {comma_hint(made.X[commas[0]].dropna().unique())}."
         )
-    notes += [*leak_notes(made), *identifier_notes(made.X), *proxy_notes(made.X, attributes)]
-    return made, notes
+    notes += [*leak_notes(made), *identifier_notes(made)]
+    return made, [*notes, *proxy_notes(made.X, attributes)]
+
+
+def unknown_notes(data: Dataset, attributes: Sequence[str]) -> list[str]:
+    """Say how many rows are not learned from, because the protected attribute is not known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["f", "m", None, "Unknown"] * 2, "y": [0, 1] * 4})
+    >>> made = Dataset.from_frame(people, label="y", sensitive_features="sex")
+    >>> unknown_notes(made, ["sex"])
+    ['4 rows without sex are left out.']
+    """
+    missing = {attribute: int((~data.known(attribute)).sum()) for attribute in attributes}
+    rows = {a: f"{n:,} rows" if n > 1 else "1 row" for a, n in missing.items() if n}
+    return [f"{n} without {a} {'is' if n == '1 row' else 'are'} left out." for a, n in rows.items()]
+
+
+def identifier_notes(data: Dataset) -> list[str]:
+    """Ask about columns that name each row anew: what is learned of them holds for no other row.
+
+    Words that hardly repeat, and whole numbers that count the rows, are taken for identifiers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"case": [f"A{k}" for k in range(200)], "sex": ["f", "m"] * 100})
+    >>> people["y"] = [0, 1, 1, 0] * 50
+    >>> identifier_notes(Dataset.from_frame(people, label="y", sensitive_features="sex"))
+    ['case has another value in nearly every row: if it is an identifier, leave it out (--drop
+    case).']
+    """
+    found = [column for column in data.X if _names_rows(data.X[column].dropna())]
+    if not found:
+        return []
+    names, one = ", ".join(map(str, found)), len(found) == 1
+    has = "has another value in nearly every row: if it is an identifier, leave it out"
+    have = "have another value in nearly every row: if they are identifiers, leave them out"
+    return [f"{names} {has if one else have} ({drop_option(found)})."]
+
+
+def _names_rows(known: "pd.Series[Any]") -> bool:
+    values = distinct(known)
+    if len(known) < FEWEST_ROWS or len(values) < 0.95 * len(known):
+        return False
+    if not is_number(known):
+        return True
+    # numbers that hardly repeat may well be measured; those that count from one row to the next are not
+    low, high = known.min(), known.max()
+    return bool((known % 1 == 0).all() and high - low < 1.1 * len(known))
+
+
+def repeat_notes(rows: pd.DataFrame) -> list[str]:
+    """Warn of rows that repeat another one in every column: they would be in training and test rows.
+
+    Where columns are coarse, people may well be alike: nothing is said unless repeats are far more
+    frequent than different rows that agree in the finest column.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "pay": range(100)})
+    >>> repeat_notes(pd.concat([people, people.head(30)]))
+    ['30 of 130 rows repeat another row in every column: if they are the same people, drop them, or
+    they are in training and test rows at once and flatter every method.']
+    """
+    try:
+        repeats = int(rows.duplicated().sum())
+    except TypeError:  # lists and other values that cannot be compared
+        return []
+    if repeats < 0.01 * len(rows) or not repeats:
+        return []
+    different = rows.drop_duplicates()
+    if repeats <= 2 * (len(different) - int(different.nunique().max())):
+        return []
+    they = (
+        "people, drop them, or they are in training and test rows at once and flatter every method"
+    )
+    of = f"{repeats:,} of {len(rows):,} rows repeat another row in every column"
+    return [f"{of}: if they are the same {they}."]

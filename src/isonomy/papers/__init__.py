@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from isonomy._validate import check_choice
+from isonomy.errors import InputError
 from isonomy.papers.paper import PAPERS, Paper, paper_of, read_published, table_name
 from isonomy.papers.printed import read_printed
 from isonomy.papers.table import PaperTable, Recipe
@@ -68,5 +69,7 @@ def load_study(name: str | Path) -> Study:
         return Study.from_toml(Path(name))
     files = _studies()
     study = PAPERS.resolve(str(name)) if str(name) in PAPERS else str(name)
+    if study not in files and Path(f"{name}.toml").is_file():
+        raise InputError(f"There is no study {name!r}; did you mean the file '{name}.toml'?")
     check_choice("study", study, sorted(files))
     return Study.from_toml(files[study].read_text(encoding="utf-8"))

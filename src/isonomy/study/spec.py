@@ -298,7 +298,11 @@ class Study:
             raise unknown_name("recipe", self.recipe, list(RECIPES))
         for task in self.tasks:
             if self.source_of(task.dataset) is None:
-                entry = DATASETS[parse_name(task.dataset)[0]]
+                dataset = parse_name(task.dataset)[0]
+                if self.sources and dataset not in DATASETS:
+                    own = [source.name for source in self.sources]
+                    raise unknown_name("dataset", dataset, [*own, *DATASETS])
+                entry = DATASETS[dataset]
                 for attribute in task.names if self.workbench == "default" else ():
                     check_choice(
                         f"protected attribute of {entry.name}", attribute, entry.attributes
@@ -435,7 +439,7 @@ class Study:
         if isinstance(source, Path) or ("\n" not in text and text.endswith(".toml")):
             path = Path(source)
             if not path.is_file():
-                raise InputError(f"The study's file must exist; {str(path)!r} does not.")
+                raise unknown_name("file", str(path), sorted(map(str, path.parent.glob("*.toml"))))
             folder, text = path.parent, path.read_text(encoding="utf-8")
         try:
             table = tomllib.loads(text)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from isonomy._bands import is_number
 from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import optional
@@ -444,7 +445,7 @@ def _result(
     turning = None
     if len(names) == 1 and strategy == "grid":
         turning = _turning_point(curve, names[0])
-        if turning is None and chosen is not None:
+        if turning is None and chosen is not None and is_number(curve[names[0]].infer_objects()):
             notes.append(
                 "The objective has no turning point: its best value lies at an end of the range, "
                 "so a wider range may hold a better one."

@@ -181,6 +181,16 @@ def test_violations_hold_for_all_models_together(found) -> None:
         assert set(some) <= set(found.audits[name].violated("statistical_parity_difference"))
 
 
+def test_nothing_is_said_of_violations_where_there_are_none(rows, models) -> None:
+    test = rows[700:]
+    few = {name: models[name] for name in ("blind", "biased")}
+    known = {"sensitive_features": test[["sex"]], "favorable": "yes", "privileged": "m"}
+    wide = audit_models(few, test, test["y"], thresholds={"spd": 0.9}, metrics=["spd"], **known)
+    narrow = audit_models(few, test, test["y"], metrics=["spd"], **known)
+    assert not any("violated" in note for note in wide.notes)
+    assert any("Of 1 violated, 1 holds for all 2 verdicts" in note for note in narrow.notes)
+
+
 def test_models_have_names() -> None:
     with pytest.raises(InputError, match="must name each model"):
         audit_models([LogisticRegression()], [[0.0]], [1], sensitive_features=[0])

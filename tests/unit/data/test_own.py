@@ -108,15 +108,36 @@ def test_cut_points_of_a_single_attribute_may_stand_alone() -> None:
         own_dataset(PEOPLE, label="hired", sensitive_features=["age", "black"], bins=[40])
 
 
-def test_names_of_rows_dates_and_texts_are_said() -> None:
-    born = pd.Series(pd.date_range("1970-01-01", periods=400))
-    table = PEOPLE.assign(file=[f"K{k:03}" for k in range(400)], born=born, town=["a", "b"] * 200)
-    _, notes = own_dataset(
-        table, label="hired", sensitive_features=["black"], privileged={"black": 0},
-        drop=["town"],
-    )  # fmt: skip
-    assert [note.split(" (400 of 400)")[0] for note in notes] == [
-        "file has nearly as many values as rows",
-        "born has nearly as many values as rows",
-    ]
-    assert "Leave it out (--drop file)" in notes[0]
+def test_identifiers_are_asked_about() -> None:
+    table = PEOPLE.assign(
+        **{
+            "case no": [f"A{k:04d}" for k in range(400)],
+            "row": np.arange(7, 407),
+            "pay": RNG.integers(10_000, 90_000, 400),
+            "visits": np.arange(400) % 9,
+        }
+    )
+    _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
+    (note,) = [n for n in notes if "nearly every row" in n]
+    assert note.startswith("case no, row have another value")
+    assert note.endswith("leave them out (--drop 'case no,row').")
+
+
+def test_options_in_messages_can_be_typed() -> None:
+    table = PEOPLE.rename(columns={"age": "age (years)"})
+    with pytest.raises(InputError, match=r"\(--bins 'age \(years\)=\d+,\d+,\d+'\)"):
+        own_dataset(table, label="hired", sensitive_features=["age (years)"])
+    table = PEOPLE.assign(**{"paid back": PEOPLE["hired"], "owed, now": 1 - PEOPLE["hired"]})
+    _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
+    assert any("""(--drop 'paid back,"owed, now"')""" in n for n in notes)
+
+
+def test_repeated_rows_are_pointed_out_unless_columns_are_coarse() -> None:
+    doubled = pd.concat([PEOPLE, PEOPLE.head(50)])
+    _, notes = own_dataset(doubled, label="hired", sensitive_features=["black"])
+    assert notes[0].startswith("50 of 450 rows repeat another row in every column")
+    rounded = PEOPLE.drop(columns="age").assign(skill=PEOPLE["skill"].round(2))
+    assert rounded.duplicated().sum() > 20
+    for table in (PEOPLE, doubled.drop(columns="skill"), rounded):
+        _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
+        assert not any("repeat" in n for n in notes)

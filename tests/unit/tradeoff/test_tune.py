@@ -3,7 +3,7 @@ import pytest
 
 from isonomy.data import load, make_splits, prepare
 from isonomy.errors import InputError, NotApplicable
-from isonomy.mitigators import FairnessConstrainedThresholds, PrejudiceRemover
+from isonomy.mitigators import FairnessConstrainedThresholds, PrejudiceRemover, make_mitigator
 from isonomy.search import Real
 from isonomy.tradeoff import Candidate, JsonLinesCache, tune
 
@@ -57,6 +57,14 @@ def test_a_sweep_gives_a_curve_and_a_choice(rows) -> None:
     assert (found.turning_point is not None) == inner
     assert "<table" in found._repr_html_()
     assert found.settings["validation_rows"] == round(0.3 * y.size)
+
+
+def test_words_have_no_range_to_widen(rows) -> None:
+    X, y, s = rows
+    words = {"metric": ["spd", "eod"]}
+    found = tune(make_mitigator("reject_option", privileged=1), words, X, y, sensitive_features=s)
+    assert found.chosen is not None
+    assert not any("turning point" in note for note in found.notes)
 
 
 def test_settings_of_a_post_processor_share_one_fit_and_give_what_separate_fits_give(rows) -> None:
