@@ -89,7 +89,7 @@ def rooms() -> list[str]:
     pages = []
     for name in found:
         module = None if name.rpartition(".")[2].startswith("_") else importlib.import_module(name)
-        if module is None or not module.__all__ or name == "isonomy.cli":
+        if module is None or not getattr(module, "__all__", ()) or name == "isonomy.cli":
             continue
         lines = [f"# {name}", "", inspect.cleandoc(module.__doc__ or "")]
         for public in module.__all__:

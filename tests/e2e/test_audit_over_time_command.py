@@ -81,7 +81,7 @@ def test_counts_of_a_warehouse_say_the_same(folder: Path) -> None:
         (["--by", "sex:month"], "plays several"),
         (["--by", "yhat:month"], "plays several"),
         (["--by", "dya"], "did you mean 'day'?"),
-        (["--by", "month", "--html", "x.html"], "--html does not go with --by"),
+        (["--by", "month", "--html", "x.html"], "--report does not go with --by"),
         (["--by", "month", "--score", "s"], "--score does not go with --by"),
         (["--by", "month", "--print-sql"], "--by COLUMN:month"),
         (["--by", "month", "--metric", "accuracy"], "gap between rates"),

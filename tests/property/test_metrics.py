@@ -64,7 +64,8 @@ def test_weight_k_equals_k_copies(data, seed) -> None:
         np.repeat(y, k), np.repeat(yhat, k), sensitive_features=np.repeat(s, k), privileged=0
     )
     for metric in COUNT_METRICS:
-        close(value(metric, weighted), value(metric, copied), metric)
+        if metric.name != "selection_deviations":  # evidence: a row that weighs k is not k rows
+            close(value(metric, weighted), value(metric, copied), metric)
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
-from isonomy._periods import UNITS
 from isonomy.cli.options import naming
 from isonomy.cli.output import console, interval, make_table, number, write_json
 from isonomy.cli.progress import working
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
 def parse_by(text: str) -> tuple[str | None, str | None]:
     """Split ``month``, ``COLUMN:month`` or ``COLUMN`` into the column and the unit."""
+    from isonomy._periods import UNITS
+
     column, _, unit = text.rpartition(":")
     if column and unit in UNITS:
         return column, unit

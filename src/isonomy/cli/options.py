@@ -19,8 +19,6 @@ from typing import Annotated, Any
 import typer
 
 from isonomy._names import split_commas
-from isonomy._shown import SUFFIXES
-from isonomy._validate import listed
 from isonomy.cli.output import check_writable, silence
 from isonomy.errors import InputError, UnknownName
 
@@ -45,6 +43,10 @@ def _json_file(file: str | None) -> str | None:
 
 
 def _report_files(files: list[str]) -> list[str]:
+    if files:
+        from isonomy._shown import SUFFIXES
+        from isonomy._validate import listed
+
     for file in files:
         check_writable(file, option="--report")
         if Path(file).suffix.lower() not in SUFFIXES:

@@ -59,7 +59,8 @@ def _shortfall(counts: Counts, *, compare: str | None, to: str) -> Floats:
 
 def _deviations(counts: Counts, *, compare: str | None, variance: str) -> Floats:
     sides = _sides(counts, compare, weights=False)
-    return np.asarray(deviations(*sides, variance=variance))  # type: ignore[arg-type]
+    found = np.asarray(deviations(*sides, variance=variance))  # type: ignore[arg-type]
+    return np.abs(found) if compared(counts, compare)[1] == "max_min" else found
 
 
 def _why(counts: Counts, *, compare: str | None, what: str, **_: Any) -> str | None:
@@ -106,7 +107,8 @@ _add(
     parameters={"compare": None, "variance": "hypergeometric"},
     why_undefined=partial(_why, what=EVERYBODY),
     sign="Number of standard deviations; negative: the unprivileged group is selected less often than "
-    "by chance. Beyond 2 courts and agencies look closer. Between many groups: smallest rate beside largest.",
+    "by chance. Beyond 2 courts and agencies look closer. Between many groups, without a sign: the "
+    "smallest rate beside the largest.",
     avoid="Do not read it as the size of a gap: with enough rows any gap is many standard deviations.",
     reference="Hazelwood School District v. United States 1977, 433 U.S. 299",
     aliases=("standard_deviations",),

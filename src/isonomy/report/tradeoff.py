@@ -84,9 +84,10 @@ def plane_chart(
     Examples
     --------
     >>> from isonomy.metrics import Counts
-    >>> from isonomy.tradeoff import mutation_baseline
-    >>> counts = Counts.from_labels([0, 1] * 50, [0, 1] * 50, sensitive_features=list("ab" * 50))
-    >>> line = mutation_baseline(counts)
+    >>> y, groups = [0, 1, 1, 0] * 25, list("abbb" * 25)
+    >>> counts = Counts.from_labels(y, y, sensitive_features=groups, privileged="b")
+    >>> gap = "statistical_parity_difference"
+    >>> line = Baseline.from_counts(counts, performance="accuracy", fairness=gap)
     >>> made = plane_chart("A plane", line, [("mine", 0.9, 0.1, "good")], alt="One point.")
     >>> [mark["label"] for mark in made["marks"] if mark["mark"] == "point"]
     ['original', 'mine']
@@ -348,7 +349,7 @@ def _tables(key: tuple[str, str], rows: Sequence[tuple[str, TradeOff]]) -> list[
 def _facts(v: TradeOff, title: str | None) -> list[tuple[str, str]]:
     return [
         ("Data", title or ""),
-        ("Judged against", "the original model's mutation baseline (Fairea): what blindly overwriting predictions buys"),
+        ("Judged against", "the original model's mutation baseline: what blindly overwriting predictions buys"),
         ("Second baseline", "group thresholds on the same scores" if v.frontier is not None else ""),
         ("Rule of the regions", v.rule),
         ("Intervals", f"{100 * v.confidence:g} %, {v.resamples:,} resamples" if v.resamples else ""),

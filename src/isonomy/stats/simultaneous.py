@@ -339,7 +339,7 @@ def ratio_to_best(
     --------
     >>> low, high = ratio_to_best([0.5, 0.52, 0.3], [400, 500, 300], 2.21, 2.34)
     >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.833, 0.888, 0.461], [1.0, 1.0, 0.72])
+    ([0.83, 0.9, 0.461], [1.0, 1.0, 0.72])
     """
     p, n = np.asarray(share, dtype=np.float64), np.asarray(rows, dtype=np.float64)
     ends = []

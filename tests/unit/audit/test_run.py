@@ -13,7 +13,6 @@ from isonomy import Counts, audit, audit_counts, audit_file, get_metric
 from isonomy.audit import DEFAULT_METRICS, looks_protected
 from isonomy.cli.audit import show
 from isonomy.errors import InputError
-from isonomy.report.html import audit_page
 from isonomy.stats import wilson_interval
 
 
@@ -629,7 +628,7 @@ def test_groups_behind_too_few_rows_are_named_where_the_gap_is() -> None:
     assert "equalized_odds_difference" in sentence
     assert "equal_opportunity_difference" not in sentence
     assert "smaller" in sentence
-    assert "left out of" in audit_page(found, title="p.csv")
+    assert "left out of" in found.to_html(title="p.csv")
     screen = Console(width=80, file=io.StringIO())
     show(found, screen, "p.csv")
     assert "left out of" in screen.file.getvalue()
