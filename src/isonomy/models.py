@@ -267,24 +267,35 @@ def seeded(estimator: BaseEstimator, random_state: Any) -> BaseEstimator:
 
 
 def one_job(estimator: BaseEstimator) -> BaseEstimator:
-    """Return the estimator, with one thread wherever it, or a part of it, names no number.
+    """Return the estimator, with one thread wherever a booster in it names no number.
 
-    For workers side by side: boosters outside scikit-learn take all cores where none is named.
+    For workers side by side: learners outside scikit-learn take all cores where none is named, and
+    scikit-learn's take one.
 
     Examples
     --------
     >>> one_job(RandomForestClassifier())
-    RandomForestClassifier(n_jobs=1)
+    RandomForestClassifier()
     """
-    return _settled(estimator, ("n_jobs", "thread_count"), 1)
+    return _settled(estimator, ("n_jobs", "thread_count"), 1, but_of="sklearn.")
 
 
-def _settled(estimator: BaseEstimator, names: Collection[str], value: Any) -> BaseEstimator:
-    """Return a copy in which parameters of these names that are None have a value."""
+def _settled(
+    estimator: BaseEstimator, names: Collection[str], value: Any, *, but_of: str = "(none)"
+) -> BaseEstimator:
+    """Return a copy in which parameters of these names that are None have a value.
+
+    Those of parts from the package ``but_of`` stay as they are.
+    """
     if not hasattr(estimator, "get_params"):
         return estimator
-    parameters = estimator.get_params(deep=True).items()
-    open_ends = [k for k, v in parameters if v is None and k.rpartition("__")[2] in names]
+    parts = {"": estimator, **estimator.get_params(deep=True)}
+    open_ends = [
+        k
+        for k, v in parts.items()
+        if k and v is None and k.rpartition("__")[2] in names
+        if not type(parts.get(k.rpartition("__")[0], estimator)).__module__.startswith(but_of)
+    ]
     if not open_ends:
         return estimator
     return clone(estimator).set_params(**dict.fromkeys(open_ends, value))

@@ -81,7 +81,7 @@ def _verdict(result: Benchmark) -> b.Block:
         head = {
             "within": f"Choose {words} to reduce the bias by {by}.",
             "soft": f"No bias by {by} is shown: there is nothing to mitigate.",
-            "violated": f"Nothing is worth it: no method reduces the bias by {by} at a fair price.",
+            "violated": f"Nothing is worth it: no method is shown to reduce the bias by {by} at a fair price.",
         }.get(tone, f"No recommendation: {words}.")
     else:
         tones = [_advice(s)[1] for s in result.sections]

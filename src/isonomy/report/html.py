@@ -24,6 +24,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters["drawn"] = _drawn
+    templates.filters["breakable"] = _breakable
     return templates
 
 
@@ -31,6 +32,13 @@ def _drawn(chart: dict[str, Any]) -> Any:
     from markupsafe import Markup
 
     return Markup(draw(chart))
+
+
+def _breakable(name: str) -> Any:
+    """Let a long name of ours break after its underscores, rather than anywhere."""
+    from markupsafe import Markup, escape
+
+    return Markup(str(escape(name)).replace("_", "_<wbr>"))
 
 
 @cache
