@@ -18,6 +18,7 @@ LEVELS: list[set[str]] = [
         "_excel",
         "_files",
         "_groups",
+        "_markdown",
         "_names",
         "_periods",
         "_registry",

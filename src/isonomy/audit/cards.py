@@ -1,14 +1,14 @@
 """Model cards: an audit as a table of group rates, and as a card in the layout of Hugging Face."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from isonomy._arrays import divide
+from isonomy._markdown import escaped, table
 from isonomy._validate import check_choice, listed, unknown_name
 from isonomy.metrics import RATES, Counts
 from isonomy.metrics.rates import GROUP_RATES
@@ -45,8 +45,8 @@ FIELDS: Mapping[str, str] = {
 def group_values(counts: Counts, attribute: str | None) -> pd.DataFrame:
     """Return the rates of each known group, one column per rate; attribute None crosses all."""
     part = counts if attribute is None else counts.select(attribute)
-    table = {name: RATES[name](part) for name in GROUP_RATES}
-    return pd.DataFrame(table, index=pd.Index(part.labels(), name="group"))[part.known]
+    rates = {name: RATES[name](part) for name in GROUP_RATES}
+    return pd.DataFrame(rates, index=pd.Index(part.labels(), name="group"))[part.known]
 
 
 def difference(counts: Counts, attribute: str | None, method: Method) -> "pd.Series[float]":
@@ -85,7 +85,7 @@ def model_card(
     for name in fields:
         if name not in FIELDS:
             raise unknown_name("field of a model card", name, list(FIELDS))
-    parts = [_front_matter(audit, model, dataset, task), f"# Model Card for {_safe(model)}"]
+    parts = [_front_matter(audit, model, dataset, task), f"# Model Card for {escaped(model)}"]
 
     def section(title: str, *texts: str, level: int = 2) -> None:
         parts.extend([f"{'#' * level} {title}", *texts])
@@ -108,7 +108,7 @@ def model_card(
     section("Evaluation")
     section("Testing Data, Factors & Metrics", level=3)
     rows = int(audit.counts.n.sum())
-    section("Testing Data", f"{_safe(dataset)}: {rows:,} rows.", level=4)
+    section("Testing Data", f"{escaped(dataset)}: {rows:,} rows.", level=4)
     section("Factors", _sizes_table(audit), level=4)
     section("Metrics", _metrics_text(audit), level=4)
     section("Results", _overall_table(audit), *_gap_tables(audit), level=3)
@@ -146,23 +146,8 @@ def _quoted(text: str) -> str:
     return json.dumps(str(text))
 
 
-def _safe(text: Any) -> str:
-    """Return a text that is plain in Markdown, also inside a table."""
-    plain = " ".join(escape(str(text), quote=False).split())
-    for mark in "\\|[]*_`#":
-        plain = plain.replace(mark, f"\\{mark}")
-    return plain
-
-
 def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], right: int) -> str:
-    """Write a table; the last ``right`` columns align right."""
-    align = ["---"] * (len(head) - right) + ["---:"] * right
-    lines = [head, align, *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _number(value: float) -> str:
@@ -184,9 +169,9 @@ def _disparities(audit: "Audit") -> list[str]:
         found = [f for f in (*audit.metrics, *audit.comparisons) if f.verdict == verdict]
         if found:
             lines = [
-                f"{f.label} by {_safe(f.attribute)} ({_safe(f.comparison)}): {_number(f.value)}"
+                f"{f.label} by {escaped(f.attribute)} ({escaped(f.comparison)}): {_number(f.value)}"
                 f"{f' ({_interval(f.low, f.high)})' if f.low == f.low else ''}"
-                f"{'' if verdict == 'violated' else f'; {_safe(f.reason)}'}"
+                f"{'' if verdict == 'violated' else f'; {escaped(f.reason)}'}"
                 for f in found
             ]
             out += [f"{lead}:", _bullets(lines)]
@@ -196,39 +181,39 @@ def _disparities(audit: "Audit") -> list[str]:
 
 
 def _recommendations(audit: "Audit") -> list[str]:
-    lines = [_safe(note) for note in audit.notes]
+    lines = [escaped(note) for note in audit.notes]
     if audit.unexamined:
         lines.append(
-            f"These columns look protected and were not examined: {_safe(listed(audit.unexamined))}."
+            f"These columns look protected and were not examined: {escaped(listed(audit.unexamined))}."
         )
     return [*lines, f"{OPEN} (what users must know and do about the gaps above)"]
 
 
 def _sizes_table(audit: "Audit") -> str:
     rows = [
-        [_safe(r["attribute"]), _safe(r["group"]), f"{r['rows']:,}", f"{r['share']:.1%}"]
+        [escaped(r["attribute"]), escaped(r["group"]), f"{r['rows']:,}", f"{r['share']:.1%}"]
         for r in audit.sizes.to_dict("records")
     ]
-    return _table(["attribute", "group", "rows", "share"], rows, 2)
+    return table(["attribute", "group", "rows", "share"], "llrr", rows)
 
 
 def _metrics_text(audit: "Audit") -> str:
     level = f"{audit.settings['confidence']:.0%}"
     ranges = _bullets(
-        f"{_safe(name)}: accepted from {low:.3g} to {high:.3g}"
+        f"{escaped(name)}: accepted from {low:.3g} to {high:.3g}"
         for name, (low, high) in audit.settings["thresholds"].items()
     )
-    favorable = _safe(", ".join(map(str, audit.counts.favorable)))
+    favorable = escaped(", ".join(map(str, audit.counts.favorable)))
     return f"The favourable label is {favorable}. Intervals hold at {level}.\n\n{ranges}".strip()
 
 
 def _overall_table(audit: "Audit") -> str:
     rows = [
-        [_safe(f.label), _number(f.value), _interval(f.low, f.high)]
+        [escaped(f.label), _number(f.value), _interval(f.low, f.high)]
         for f in audit.metrics
         if f.attribute is None
     ]
-    return _table(["all rows", "value", "interval"], rows, 2)
+    return table(["all rows", "value", "interval"], "lrr", rows)
 
 
 def _gap_tables(audit: "Audit") -> list[str]:
@@ -236,11 +221,11 @@ def _gap_tables(audit: "Audit") -> list[str]:
     for attribute in dict.fromkeys(f.attribute for f in audit.metrics if f.attribute is not None):
         gaps = [f for f in audit.metrics if f.attribute == attribute]
         rows = [
-            [_safe(f.label), f.verdict or "", _number(f.value), _interval(f.low, f.high)]
+            [escaped(f.label), f.verdict or "", _number(f.value), _interval(f.low, f.high)]
             for f in gaps
         ]
-        head = [f"gap by {_safe(attribute)} ({_safe(gaps[0].comparison)})", "verdict"]
-        out.append(_table([*head, "value", "interval"], rows, 2))
+        head = [f"gap by {escaped(attribute)} ({escaped(gaps[0].comparison)})", "verdict"]
+        out.append(table([*head, "value", "interval"], "llrr", rows))
     return out
 
 

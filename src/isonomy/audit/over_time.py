@@ -253,7 +253,8 @@ def audit_over_time(
     so the rates may rise and fall together and the groups may grow or shrink: only the gap counts.
     Each comparison spends a share of the level, and all shares that there can ever be, of all
     periods to come, add up to one (alpha spending); the gaps share the level too. So the chance of any false alarm, ever, is at most ``1 - confidence``, and one who looks again with
-    every new period never takes an alarm back. Look once a period is over: a part of one is
+    every new period never takes an alarm back, as long as no group comes to be compared that had too few
+    rows before: the level is then shared by more gaps. Look once a period is over: a part of one is
     another look.
 
     A gap that combines two rates (equalized odds) is tested through the gap in each rate. People

@@ -1,8 +1,9 @@
 """Whether gaps have become wider than in an earlier audit, both with their uncertainty.
 
 What is tested, for every metric and attribute: by how much the size of the gap has grown, its
-distance from 0 (of a ratio r, 1 - min(r, 1/r)). The two audits are taken for independent samples;
-where they share rows and errors go together, that is on the safe side.
+distance from 0 (of a ratio r, 1 - min(r, 1/r)). The two audits are taken for independent samples.
+Where they share rows and errors go together, that is on the safe side for a gap that has kept its
+sign; for one whose sign has turned it is not.
 
 * **Shown to be worse**: the lower limit of the growth exceeds the margin. Limits are those of all
   compared gaps together (Bonferroni).

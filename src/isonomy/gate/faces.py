@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from xml.etree import ElementTree as ET
 
+from isonomy._markdown import escaped, table
 from isonomy.gate.result import STATES, Check, Outcome
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -56,7 +57,7 @@ def _xml(text: str) -> str:
 def to_markdown(check: Check) -> str:
     """Return a check as Markdown for the summary of a CI job or a pull request."""
     lines = [f"## Fairness gate: {check.verdict}", "", check.headline(), ""]
-    lines += ["| | gap | value | interval | accepted | because |", "|---|---|--:|---|---|---|"]
+    rows = []
     order = sorted(check.outcomes, key=lambda o: STATES.index(o.state))
     for o in order:
         accepted = f"up to {_number(o.accept_high)}"
@@ -65,7 +66,8 @@ def to_markdown(check: Check) -> str:
         interval = "" if o.low != o.low or o.high != o.high else f"{o.low:.3f} to {o.high:.3f}"
         value = "undefined" if o.value != o.value else f"{o.value:.3f}"
         row = [f"{MARKS[o.state]} {o.state}", o.title, value, interval, accepted, o.reason]
-        lines.append(f"| {' | '.join(map(_cell, row))} |")
+        rows.append([*map(_cell, row)])
+    lines.append(table(["", "gap", "value", "interval", "accepted", "because"], "llrlll", rows))
     lines += ["", *(f"- {_cell(note)}" for note in check.notes)]
     level = f"{check.policy.confidence:.0%} confidence"
     lines += [
@@ -80,9 +82,8 @@ def _number(value: float | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """Let a text stand in a table as it is: no markup, no new row or column."""
-    plain = " ".join(_xml(text).split())
-    return re.sub(r"([\\`*_{}\[\]<>|~@#&])", r"\\\1", plain)
+    """Let a text stand in a table as it is."""
+    return escaped(_xml(text))
 
 
 def annotations(check: Check) -> str:

@@ -117,7 +117,8 @@ class Policy:
         [t, 1/t]; a pair (low, high) sets both ends.
     confidence : float
         Of every verdict by itself; and no violation is said of a fair model more often than this
-        leaves, whatever the number of metrics and groups.
+        leaves, whatever the number of metrics and groups. Gaps that are compared with an earlier
+        audit are a second family: with both, twice as often.
     fewest_rows : int
         A gap between rates of which one rests on fewer rows is too little evidence; at least 30.
     thin_evidence : {"fail", "warn", "pass"}

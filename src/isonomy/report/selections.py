@@ -53,7 +53,8 @@ def _violated(found: SelectionAudit) -> list[str]:
     rows = found.ratios[found.ratios["verdict"] == "violated"].to_dict("records")
     return [
         f"{r['group']} ({r['attribute']}): selected at {r['ratio']:.2f} of the rate of {r['other']} "
-        f"({b.span(r['low'], r['high'], 2)}); {r['shortfall']:,.0f} people fewer than at that rate."
+        f"({b.span(r['low'], r['high'], 2)}); {abs(r['shortfall']):,.0f} people "
+        f"{'fewer' if r['shortfall'] >= 0 else 'more'} than at that rate."
         for r in rows
     ]
 

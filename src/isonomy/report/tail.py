@@ -268,9 +268,8 @@ def _levels(g: GroupReport, settings: Any) -> tuple[Floats, tuple[Floats, Floats
     assert e.fit is not None
     last = max(10.0 * e.rows, 2.0 * max(settings["horizons"]))
     grid = np.geomspace(max(2.0, e.rows / e.fit.k), last, CURVE)
-    how = {"confidence": settings["confidence"]}
-    ends = np.array([e.fit.interval("return_level", horizon=float(m), **how) for m in grid])
-    return grid, (np.asarray(e.fit.return_level(grid)), ends[:, 0], ends[:, 1])
+    made = e.fit.levels(grid, confidence=settings["confidence"])
+    return grid, (made["level"].to_numpy(), made["low"].to_numpy(), made["high"].to_numpy())
 
 
 def _tone(i: int) -> str:

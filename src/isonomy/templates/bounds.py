@@ -79,14 +79,18 @@ def _lowest_maximum(n: Floats, s: Floats, rejected: int) -> float:
     if not (s > 0).any():
         return 0.0
     n, s = n[s > 0], s[s > 0]
+
+    def added(top: float) -> Floats:  # rounding of s / (s / n) must not add a person
+        return np.ceil(s / top * (1 - 1e-12) - n).clip(0)
+
     low, high = 0.0, float((s / n).max())
     for _ in range(STEPS):
         middle = (low + high) / 2
         if middle <= low or middle >= high:
             break
-        fits = np.ceil(s / middle - n).clip(0).sum() <= rejected
+        fits = added(middle).sum() <= rejected
         low, high = (low, middle) if fits else (middle, high)
-    return float((s / (n + np.ceil(s / high - n).clip(0))).max())
+    return float((s / (n + added(high))).max())
 
 
 def mild_bounds(n: ArrayLike, selected: ArrayLike, unknown: int) -> Bounds:

@@ -128,3 +128,14 @@ def test_strata_are_compared_with_the_reference() -> None:
     assert row["ratio"] == pytest.approx(0.24 / 0.57)
     assert row["ratio_within"] == pytest.approx(72 / 60)
     assert row["reason"] is None
+
+
+@pytest.mark.parametrize("rows", [100, 200, 300])
+def test_four_fifths_exactly_is_no_flag(rows: int) -> None:
+    """36 % / 45 % is below 0.8 in floating point, and four fifths in the world."""
+    row = (
+        table({"a": (rows, 36 * rows // 100), "b": (rows, 45 * rows // 100)})
+        .set_index("group")
+        .loc["a"]
+    )
+    assert (row["ratio"], row["two_more_ratio"], row["to_threshold"]) == (0.8, "no flag", 0.0)

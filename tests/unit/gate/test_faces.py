@@ -42,8 +42,8 @@ def test_markdown(done: Any) -> None:
     text = to_markdown(done)
     assert text.startswith(f"## Fairness gate: {done.verdict}\n\n{done.headline()}\n")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == 1 + len(done.outcomes)
-    assert rows[1].startswith("| ❌ violated | statistical\\_parity\\_difference of sex")
+    assert len(rows) == 2 + len(done.outcomes)
+    assert rows[2].startswith("| ❌ violated | statistical\\_parity\\_difference of sex")
     assert "95% confidence. A calculation, not a certification." in text
 
 
@@ -75,7 +75,7 @@ def test_hostile_names_stay_names() -> None:
         for text in (to_junit(done), to_markdown(done), done._repr_html_()):
             assert "<script>" not in text
         rows = [line for line in to_markdown(done).splitlines() if line.startswith("| ")]
-        assert len(rows) == 1 + len(done.outcomes)
+        assert len(rows) == 2 + len(done.outcomes)
         assert all(row.replace("\\|", "").count("|") == 7 for row in rows)
 
 

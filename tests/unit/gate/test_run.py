@@ -197,7 +197,7 @@ def test_what_cannot_be_checked(audit_of: Any, predictions: pd.DataFrame, rules:
         check(audit_of(*PASS), Policy(attributes="race", metrics={"spd": 0.1}))
     with pytest.raises(InputError, match="no column 'y'; did you mean"):
         check(predictions.rename(columns={"y": "yy"}), rules)
-    with pytest.raises(InputError, match="df must be a table"):
+    with pytest.raises(InputError, match="A table must be held in memory"):
         check(SimpleNamespace(), SPD)
     several = ModelsAudit({}, (), (), (), {}, ())
     with pytest.raises(InputError, match="holds several"):

@@ -77,3 +77,12 @@ def test_mild_bounds_lie_within_the_sharp_ones_of_unknown_outcomes() -> None:
     low, high = mild_bounds([60, 40], [30, 10], 10)
     assert low == pytest.approx([30 / 66, 10 / 44])
     assert high == pytest.approx([36 / 66, 14 / 44])
+
+
+def test_rounding_adds_nobody() -> None:
+    """22 / (22 / 30) may be a hair above 30: nobody is unknown, so nothing may move."""
+    n, s = np.array([30, 36, 58]), np.array([22, 23, 32])
+    low, high = ratio_bounds(n, s, 0, 0)
+    exact = (s / n) / (s / n).max()
+    np.testing.assert_allclose(low, exact, rtol=1e-15)
+    np.testing.assert_allclose(high, exact, rtol=1e-15)
