@@ -1,10 +1,9 @@
 """Write papers' findings into a page, from stored runs: `python tools/findings.py FOLDER PAGE`.
 
-One paper at length, from the folders that its studies were run into (FOLDER, and those beside it):
+One paper at length, from the folders that its studies were run into, or their files of results
+(FOLDER, and those beside it):
 
-    isonomy study run biswas_2020
-    isonomy study run biswas_2020_corrected
-    python tools/findings.py out/biswas_2020 docs/how-to/forty-models.md --published DIR
+    python tools/findings.py results/biswas_2020.parquet docs/how-to/forty-models.md --published DIR
 
 All papers, as tables, from the files of a folder of results; DIR holds what authors published, in
 folders called ``biswas``, ``fairea`` and ``chen``:
@@ -19,12 +18,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from isonomy.cli.study_tables import other_studies, write_part
+from isonomy.cli.study_tables import open_store, other_studies, write_part
 from isonomy.papers import PAPERS, Paper, load_study, paper_of, read_published
 from isonomy.papers.compare import compare, compare_with_print
 from isonomy.papers.paper import FINDINGS
 from isonomy.papers.table import ABSENT
-from isonomy.store import Store
 from isonomy.store.record import combine, records_frame, wide
 from isonomy.study import Results, plan, run_trial
 
@@ -61,7 +59,7 @@ def main() -> None:
     parser.add_argument("page")
     parser.add_argument("--published", help="the authors' files")
     asked = parser.parse_args()
-    if (asked.folder / "store.json").exists():
+    if asked.folder.suffix == ".parquet" or (asked.folder / "store.json").exists():
         name, text = one_paper(asked.folder, asked.published)
         write_part(asked.page, name, text)
         return
@@ -72,7 +70,7 @@ def main() -> None:
 
 def one_paper(folder: Path, published: str | None) -> tuple[str, str]:
     """Return a study's name, and the findings of its paper at length."""
-    store = Store.open(folder)
+    store = open_store(str(folder))
     paper = paper_of(store.name)
     ours, beside = paper.frame_of(store), other_studies(paper, store)
     if published:

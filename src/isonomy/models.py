@@ -258,12 +258,15 @@ def seeded(estimator: BaseEstimator, random_state: Any) -> BaseEstimator:
     >>> seeded(RandomForestClassifier(random_state=1), 3)
     RandomForestClassifier(random_state=1)
     """
-    seed = random_state
-    if isinstance(seed, np.random.RandomState):
-        seed = int(deepcopy(seed).randint(2**31 - 1))
-    elif isinstance(seed, np.random.Generator):
-        seed = int(deepcopy(seed).integers(2**31 - 1))
-    return estimator if seed is None else _settled(estimator, ("random_state",), seed)
+
+    def seed() -> Any:  # drawn only where a learner has no seed: a stream may be shared by copies
+        if isinstance(random_state, np.random.RandomState):
+            return int(deepcopy(random_state).randint(2**31 - 1))
+        if isinstance(random_state, np.random.Generator):
+            return int(deepcopy(random_state).integers(2**31 - 1))
+        return random_state
+
+    return estimator if random_state is None else _settled(estimator, ("random_state",), seed)
 
 
 def one_job(estimator: BaseEstimator) -> BaseEstimator:
@@ -277,11 +280,15 @@ def one_job(estimator: BaseEstimator) -> BaseEstimator:
     >>> one_job(RandomForestClassifier())
     RandomForestClassifier()
     """
-    return _settled(estimator, ("n_jobs", "thread_count"), 1, but_of="sklearn.")
+    return _settled(estimator, ("n_jobs", "thread_count"), lambda: 1, but_of="sklearn.")
 
 
 def _settled(
-    estimator: BaseEstimator, names: Collection[str], value: Any, *, but_of: str = "(none)"
+    estimator: BaseEstimator,
+    names: Collection[str],
+    value: Callable[[], Any],
+    *,
+    but_of: str = "(none)",
 ) -> BaseEstimator:
     """Return a copy in which parameters of these names that are None have a value.
 
@@ -298,7 +305,7 @@ def _settled(
     ]
     if not open_ends:
         return estimator
-    return clone(estimator).set_params(**dict.fromkeys(open_ends, value))
+    return clone(estimator).set_params(**dict.fromkeys(open_ends, value()))
 
 
 def weight_keyword(estimator: BaseEstimator) -> str | None:

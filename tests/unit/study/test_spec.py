@@ -182,7 +182,7 @@ def test_a_wrong_file_is_one_sentence(text: str, words: str) -> None:
 
 
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="must exist"):
+    with pytest.raises(InputError, match="There is no file"):
         Study.from_toml(tmp_path / "none.toml")
 
 
