@@ -151,6 +151,7 @@ def _audit_of(data: Any, policy: Policy) -> tuple[Audit, str]:
         data = policy.beside(columns.file)
     bins = {a: list(cuts) for a, cuts in columns.bins.items()}
     names = list(policy.attributes)
+    found: Audit
     if isinstance(data, str | os.PathLike):
         reading: dict[str, Any] = {
             "prediction": columns.prediction,
