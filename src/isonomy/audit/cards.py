@@ -10,8 +10,7 @@ import pandas as pd
 from isonomy._arrays import divide
 from isonomy._markdown import escaped, table
 from isonomy._validate import check_choice, listed, unknown_name
-from isonomy.metrics import RATES, Counts
-from isonomy.metrics.rates import GROUP_RATES
+from isonomy.metrics import RATES
 
 if TYPE_CHECKING:
     from isonomy.audit.findings import Audit
@@ -42,37 +41,38 @@ FIELDS: Mapping[str, str] = {
 # ---------------------------------------------------------------------- as fairlearn's MetricFrame
 
 
-def group_values(counts: Counts, attribute: str | None) -> pd.DataFrame:
+def group_values(audit: "Audit", attribute: str | None) -> pd.DataFrame:
     """Return the rates of each known group, one column per rate; attribute None crosses all."""
-    part = counts if attribute is None else counts.select(attribute)
-    rates = {name: RATES[name](part) for name in GROUP_RATES}
+    part = audit.counts if attribute is None else audit.counts.select(attribute)
+    rates = {name: RATES[name](part) for name in audit.rates}
     return pd.DataFrame(rates, index=pd.Index(part.labels(), name="group"))[part.known]
 
 
-def difference(counts: Counts, attribute: str | None, method: Method) -> "pd.Series[float]":
+def difference(audit: "Audit", attribute: str | None, method: Method) -> "pd.Series[float]":
     """Return the largest difference of each rate between groups, or from that of all rows."""
     check_choice("method", method, ("between_groups", "to_overall"))
-    values = group_values(counts, attribute)
+    values = group_values(audit, attribute)
     if method == "between_groups":
         return pd.Series(values.max() - values.min())
-    return pd.Series((values - _overall(counts)).abs().max())
+    return pd.Series((values - _overall(audit)).abs().max())
 
 
-def ratio(counts: Counts, attribute: str | None, method: Method) -> "pd.Series[float]":
+def ratio(audit: "Audit", attribute: str | None, method: Method) -> "pd.Series[float]":
     """Return the smallest ratio of each rate between groups, or to that of all rows."""
     check_choice("method", method, ("between_groups", "to_overall"))
-    values = group_values(counts, attribute)
+    values = group_values(audit, attribute)
     if method == "between_groups":
         made = divide(values.min().to_numpy(), values.max().to_numpy())
         return pd.Series(made, index=values.columns)
-    found, everyone = values.to_numpy(), np.broadcast_to(_overall(counts), values.shape)
+    found, everyone = values.to_numpy(), np.broadcast_to(_overall(audit), values.shape)
     turned = np.fmin(divide(found, everyone), divide(everyone, found))
     return pd.DataFrame(turned, columns=values.columns).min()
 
 
-def _overall(counts: Counts) -> Any:
+def _overall(audit: "Audit") -> Any:
+    counts = audit.counts
     everyone = counts.regroup(np.zeros(len(counts.groups), dtype=np.intp), (("all",),))
-    return np.array([RATES[name](everyone)[0] for name in GROUP_RATES])
+    return np.array([RATES[name](everyone)[0] for name in audit.rates])
 
 
 # ---------------------------------------------------------------------- as a card
@@ -213,7 +213,7 @@ def _overall_table(audit: "Audit") -> str:
         for f in audit.metrics
         if f.attribute is None
     ]
-    return table(["all rows", "value", "interval"], "lrr", rows)
+    return table(["all rows", "value", "interval"], "lrr", rows) if rows else ""
 
 
 def _gap_tables(audit: "Audit") -> list[str]:

@@ -14,6 +14,7 @@ from isonomy._validate import check_choice, listed
 from isonomy.audit import cards
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
+from isonomy.metrics.rates import GROUP_RATES
 from isonomy.stats import holm
 
 MOST_SHOWN, FEW = 40, 3
@@ -121,6 +122,7 @@ class Audit(Shown):
     """
 
     page: ClassVar[str] = "audit"
+    rates: ClassVar[Sequence[str]] = GROUP_RATES
 
     metrics: tuple[Finding, ...]
     comparisons: tuple[Finding, ...]
@@ -328,21 +330,21 @@ class Audit(Shown):
             One of the protected attributes; their intersections when None. Rows whose group is
             not known make no group.
         """
-        return cards.difference(self.counts, attribute, method)
+        return cards.difference(self, attribute, method)
 
     def ratio(
         self, method: cards.Method = "between_groups", *, attribute: str | None = None
     ) -> "pd.Series[float]":
         """Return the smallest ratio of each rate between groups; see :meth:`difference`."""
-        return cards.ratio(self.counts, attribute, method)
+        return cards.ratio(self, attribute, method)
 
     def group_min(self, *, attribute: str | None = None) -> "pd.Series[float]":
         """Return the smallest of each rate among the groups; see :meth:`difference`."""
-        return cards.group_values(self.counts, attribute).min()
+        return cards.group_values(self, attribute).min()
 
     def group_max(self, *, attribute: str | None = None) -> "pd.Series[float]":
         """Return the largest of each rate among the groups; see :meth:`difference`."""
-        return cards.group_values(self.counts, attribute).max()
+        return cards.group_values(self, attribute).max()
 
     def to_model_card(
         self,

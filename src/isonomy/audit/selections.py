@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,14 @@ from isonomy._bands import read_cut
 from isonomy._files import open_table
 from isonomy._groups import attribute_columns, group_index
 from isonomy._tables import plain
-from isonomy._validate import as_names, check_columns, check_length, check_score, listed
+from isonomy._validate import (
+    as_names,
+    check_choice,
+    check_columns,
+    check_length,
+    check_score,
+    listed,
+)
 from isonomy.audit import judge
 from isonomy.audit.conditional import conditional_gaps
 from isonomy.audit.findings import Audit, Finding, GroupRate
@@ -76,6 +83,9 @@ class SelectionAudit(Audit):
     """
 
     page: ClassVar[str] = "selections"
+    rates: ClassVar[Sequence[str]] = (
+        "selection_rate",
+    )  # counted on the diagonal, others are 0 or 1
 
     ratios: pd.DataFrame = field(default_factory=pd.DataFrame)
     stratified: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -87,6 +97,7 @@ class SelectionAudit(Audit):
         if what == "ratios" or what == "stratified" or what == "scores" or what == "cutoffs":
             found: pd.DataFrame = getattr(self, what)
             return found.copy()
+        check_choice("table", what, get_args(Table))
         return super().frame(what)
 
     def to_dict(self) -> dict[str, Any]:

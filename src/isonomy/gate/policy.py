@@ -29,7 +29,7 @@ Thin = Literal["fail", "warn", "pass"]
 
 COMMENTS = {
     "attributes": "the protected attributes",
-    "confidence": "of every verdict, and of all violations together",
+    "confidence": "of every verdict, and of all violated ranges together",
     "fewest_rows": "a gap between rates of fewer rows than this is too little evidence",
     "thin_evidence": "what too little evidence does: fail, warn or pass",
     "single_groups": "judge every group against the privileged one, too",

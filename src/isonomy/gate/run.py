@@ -7,15 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from isonomy._files import open_table
 from isonomy._groups import bands
 from isonomy._tables import as_pandas
 from isonomy._validate import check_columns, listed, match_values, resolve_favorable
-from isonomy.audit import Audit, ModelsAudit, audit, audit_counts, audit_file
+from isonomy.audit import (
+    Audit,
+    ModelsAudit,
+    SelectionAudit,
+    audit,
+    audit_counts,
+    audit_file,
+    audit_selections_file,
+)
 from isonomy.audit.findings import Finding
+from isonomy.audit.selections import audit_selection_counts
 from isonomy.errors import InputError, ThinEvidenceWarning
 from isonomy.gate.decision import State, decide, overall
 from isonomy.gate.earlier import compare_earlier
-from isonomy.gate.policy import Accepted, Policy
+from isonomy.gate.policy import Accepted, Columns, Policy
 from isonomy.gate.result import Check, Outcome, range_outcome
 from isonomy.metrics import Counts
 
@@ -141,19 +151,22 @@ def _audit_of(data: Any, policy: Policy) -> tuple[Audit, str]:
         data = policy.beside(columns.file)
     bins = {a: list(cuts) for a, cuts in columns.bins.items()}
     names = list(policy.attributes)
+    found: Audit
     if isinstance(data, str | os.PathLike):
-        found = audit_file(
-            data,
-            label=columns.label,
-            prediction=columns.prediction,
-            sensitive_features=names,
-            score=columns.score,
-            weight=columns.weight,
-            table=columns.table,
-            bins=bins,
-            strata=columns.strata,
-            **judging,
-        )
+        reading: dict[str, Any] = {
+            "prediction": columns.prediction,
+            "sensitive_features": names,
+            "score": columns.score,
+            "weight": columns.weight,
+            "table": columns.table,
+            "bins": bins,
+            "strata": columns.strata,
+        }
+        if without_labels(data, columns):
+            reference = judging.pop("privileged")
+            found = audit_selections_file(data, reference=reference, **reading, **judging)
+        else:
+            found = audit_file(data, label=columns.label, **reading, **judging)
         return found, str(data)
     frame = as_pandas(data)
     used = [columns.label, columns.prediction, *names, *columns.strata]
@@ -173,21 +186,33 @@ def _audit_of(data: Any, policy: Policy) -> tuple[Audit, str]:
     return found, "a frame"
 
 
+def without_labels(data: str | os.PathLike[str], columns: Columns) -> bool:
+    """Return whether a file is one of selections only: predictions are named, labels are not there."""
+    if columns.label != Columns.label or columns.prediction == Columns.prediction:
+        return False
+    with open_table(data, columns.table) as opened:
+        return columns.label not in opened.columns
+
+
 def _judged_by(policy: Policy, found: Audit) -> Audit:
     """Return an audit by the policy's attributes, metrics, ranges and confidence.
 
     It is the audit itself where it was made so, and is made again from its counts otherwise.
     """
     counts, settings = _declared(found.counts, policy), found.settings
+    held = {f.name for f in found.metrics}
     joint = " & ".join(counts.attributes)
     if (
         counts is found.counts
+        and held.issuperset(policy.metrics)
         and settings["confidence"] == policy.confidence
         and all(settings["thresholds"].get(m) == list(ends) for m, ends in policy.metrics.items())
         and (not policy.intersections or any(f.attribute == joint for f in found.metrics))
     ):
         return found
-    made = audit_counts(
+    # counts of selections stand on the diagonal: as labels they would make every error rate equal
+    again = audit_selection_counts if isinstance(found, SelectionAudit) else audit_counts
+    made = again(
         counts,
         metrics=list(policy.metrics),
         thresholds=dict(policy.metrics),

@@ -168,3 +168,20 @@ def test_ten_thousand_groups() -> None:
     )
     assert len(found.ratios) == 10_200
     assert found.ratios.loc[found.ratios["low"].notna(), "ratio"].max() == 1
+
+
+def test_only_selection_rates_are_told_as_in_fairlearn(people: pd.DataFrame) -> None:
+    found = audit_selections(people.selected, sensitive_features=people[["race"]])
+    rates = found.frame("groups").query("group != '(missing)'")["value"]
+    assert found.difference().to_dict() == pytest.approx(
+        {"selection_rate": rates.max() - rates.min()}
+    )
+    for told in (found.ratio(), found.group_min(), found.group_max(), found.ratio("to_overall")):
+        assert told.index.tolist() == ["selection_rate"]
+    assert "| all rows |" not in found.to_model_card()
+
+
+def test_a_table_that_is_not_there(people: pd.DataFrame) -> None:
+    found = audit_selections(people.selected, sensitive_features=people[["race"]])
+    with pytest.raises(InputError, match="did you mean 'ratios'"):
+        found.frame("ratio")  # type: ignore[call-overload]

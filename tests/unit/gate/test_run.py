@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from isonomy import Policy, assert_fair, audit, audit_file, check
-from isonomy.audit import ModelsAudit
+from isonomy.audit import ModelsAudit, audit_selections
 from isonomy.errors import InputError, ThinEvidenceWarning
 from isonomy.gate import Accepted, Columns
 
@@ -212,3 +212,30 @@ def test_undefined_is_too_little_evidence(audit_of: Any) -> None:
     done = check(cells, policy(metrics={"eod": 0.1}))
     assert done.verdict == "too little evidence"
     assert "is undefined" in done.outcomes[0].sentence()
+
+
+def test_selections_are_judged_by_selection_rates_alone() -> None:
+    """Counted as if they were their own labels, selections would pass any gate on errors."""
+    groups = {"sex": ["f"] * 1000 + ["m"] * 1000}
+    selected = [1] * 300 + [0] * 700 + [1] * 500 + [0] * 500
+    found = audit_selections(selected, sensitive_features=groups)
+    with pytest.raises(InputError, match="equal_opportunity_difference needs true labels"):
+        check(found, policy(metrics={"eod": 0.1}))
+    assert check(found, policy(metrics={"spd": 0.15})).verdict == "violated"
+    only = audit_selections(selected, sensitive_features=groups, metrics=["spd"])
+    assert check(only, policy(metrics={"disparate_impact": 0.8})).verdict == "violated"
+
+
+def test_a_file_without_labels(tmp_path: Path) -> None:
+    people = pd.DataFrame(
+        {"sex": ["f"] * 1000 + ["m"] * 1000, "hired": [1] * 300 + [0] * 1200 + [1] * 500}
+    )
+    people.to_csv(tmp_path / "hired.csv", index=False)
+    rules = policy(
+        metrics={"disparate_impact": 0.8},
+        data=Columns(prediction="hired", privileged={"sex": "m"}),
+    )
+    done = check(tmp_path / "hired.csv", rules)
+    assert (done.verdict, done.outcomes[0].value) == ("violated", pytest.approx(0.6))
+    with pytest.raises(InputError, match="needs true labels"):
+        check(tmp_path / "hired.csv", policy(metrics={"eod": 0.1}, data=rules.data))
