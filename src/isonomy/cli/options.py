@@ -45,14 +45,13 @@ def _json_file(file: str | None) -> str | None:
 def _report_files(files: list[str]) -> list[str]:
     if files:
         from isonomy._shown import SUFFIXES
-        from isonomy._validate import listed
 
     for file in files:
         check_writable(file, option="--report")
         if Path(file).suffix.lower() not in SUFFIXES:
             raise InputError(
-                f"--report must name a file that ends in {listed(SUFFIXES)}, which says how it is "
-                f"written; got {file!r}."
+                f"The name of a --report must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, which "
+                f"says how it is written; got {file!r}."
             )
     return files
 

@@ -18,7 +18,7 @@ the limits of the two sizes are set against each other.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,8 +40,11 @@ Estimate = Sequence[float]
 """A value, its lower and its upper limit."""
 
 
-def read_earlier(path: Path, now: Counts) -> Counts:
-    """Return the counts of an audit that ``isonomy audit --json`` wrote, grouped as those of now."""
+def read_earlier(path: Path, now: Counts, metrics: Iterable[str] = ()) -> Counts:
+    """Return the counts of an audit that ``isonomy audit --json`` wrote, grouped as those of now.
+
+    Raise where one of the metrics needs labels and that audit had none.
+    """
     if not path.is_file():
         near = sorted(str(p) for p in path.parent.glob("*.json"))
         raise unknown_name("earlier audit", str(path), near)
@@ -57,6 +60,12 @@ def read_earlier(path: Path, now: Counts) -> Counts:
         raise InputError(
             f"{what} must be a JSON file that isonomy audit --json wrote; it holds no counts: write "
             f"it again with this version."
+        )
+    unknown = [m for m in metrics if get_metric(m).labels] if "ratios" in data else []
+    if unknown:
+        raise InputError(
+            f"{what} must have true labels for {listed(unknown)}; it is one of selections only: write "
+            f"it again with --label."
         )
     missing = [a for a in now.attributes if a not in held.get("attributes", ())]
     if missing:
@@ -81,7 +90,7 @@ def read_earlier(path: Path, now: Counts) -> Counts:
 def compare_earlier(found: Audit, policy: Policy, earlier: Earlier) -> list[Outcome]:
     """Compare every gap that the policy asks about with that of an earlier audit."""
     now = found.counts.select(*policy.attributes)
-    before = read_earlier(policy.beside(earlier.audit), now)
+    before = read_earlier(policy.beside(earlier.audit), now, policy.metrics)
     views = [(a, now.select(a), before.select(a)) for a in policy.attributes]
     if policy.intersections and len(views) > 1:
         views.append((" & ".join(policy.attributes), now, before))

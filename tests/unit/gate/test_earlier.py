@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import isonomy
 from isonomy import Policy, check
 from isonomy.errors import InputError
 from isonomy.gate import Columns, Earlier
@@ -141,3 +142,19 @@ def test_weights_and_intersections_travel(predictions: Any, tmp_path: Path) -> N
     assert [o.attribute for o in outcomes] == ["sex", "race", "sex & race"]
     assert [o.value for o in outcomes] == [0.0, 0.0, 0.0]
     assert all(o.high > 0 for o in outcomes)
+
+
+def test_an_earlier_audit_of_selections_cannot_serve_metrics_that_need_labels(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(0)
+    sex, y = rng.choice(["f", "m"], 400), rng.integers(0, 2, 400)
+    earlier = isonomy.audit_selections(y, sensitive_features={"sex": sex})
+    (tmp_path / "before.json").write_text(json.dumps(earlier.to_dict()))
+    now = isonomy.audit(y, y, sensitive_features={"sex": sex})
+    asked = {"attributes": "sex", "earlier": Earlier("before.json"), "path": tmp_path / "p.toml"}
+    with pytest.raises(
+        InputError, match="must have true labels for 'equal_opportunity_difference'"
+    ):
+        check(now, Policy(metrics={"equal_opportunity_difference": 0.2}, **asked))
+    assert check(now, Policy(metrics={"spd": 0.5}, **asked)).verdict == "pass"
