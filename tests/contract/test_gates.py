@@ -1,4 +1,4 @@
-"""One decision behind five doors: random audits get the same verdict through all of them."""
+"""One decision, however a gate is asked: random audits get the same verdict in every way."""
 
 import json
 import tomllib
@@ -111,7 +111,7 @@ BASE = audit_counts(random_counts(np.random.default_rng(0)), metrics=["spd"], re
 
 
 def made_up_audit(rng: np.random.Generator, policy: Policy) -> Audit:
-    """An audit of findings that were thrown together: what a door shows must not depend on sense."""
+    """An audit of findings that were thrown together: what is shown must not depend on sense."""
     wanted = [
         (m, c) for m in policy.metrics for c in ("unprivileged vs privileged", "a vs b", "c vs b")
     ]
@@ -145,7 +145,7 @@ def one_case(rng: np.random.Generator, make: Callable[..., Audit]) -> str:
     policy = random_policy(rng)
     found = make(rng, policy)
     done = check(found, policy)
-    doors = {
+    ways = {
         "exit code": {code: word for word, code in EXIT_CODES.items()}[done.exit_code],
         "json": read_json(json.dumps(done.to_dict(), allow_nan=False)),
         "junit": read_junit(to_junit(done)),
@@ -154,7 +154,7 @@ def one_case(rng: np.random.Generator, make: Callable[..., Audit]) -> str:
         "assert_fair": read_assertion(done),
         "policy file": check(found, Policy.from_dict(tomllib.loads(policy.to_toml()))).verdict,
     }
-    assert set(doors.values()) == {done.verdict}, doors
+    assert set(ways.values()) == {done.verdict}, ways
     if policy.single_groups and policy.fewest_rows == 30:
         judged = [f for f in found.judged() if f.rows is None or f.rows >= 30]
         if len(judged) == len(found.judged()):  # what --fail-on asks
@@ -168,7 +168,7 @@ def cases(seed: int, samples: int, make: Callable[..., Audit]) -> Counter[str]:
 
 
 @pytest.mark.parametrize(("make", "samples"), [(real_audit, 400), (made_up_audit, 1600)])
-def test_random_audits_get_one_verdict_through_all_doors(
+def test_random_audits_get_one_verdict_in_every_way(
     make: Callable[..., Audit], samples: int
 ) -> None:
     seen = cases(0, samples, make)

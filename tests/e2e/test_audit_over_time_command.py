@@ -94,3 +94,13 @@ def test_mistakes_are_one_sentence(folder: Path, arguments: list[str], said: str
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_selections_need_no_labels(folder: Path) -> None:
+    pd.read_csv(folder / "p.csv").drop(columns="y").to_csv(folder / "s.csv", index=False)
+    columns = ["--prediction", "yhat", "--sensitive", "sex", "--privileged", "sex=M"]
+    done = isonomy("audit", "s.csv", *columns, "--by", "month", "--fail-on", "spd", cwd=folder)
+    assert done.returncode == 1
+    assert "Note There are no labels" in " ".join(done.stdout.split())
+    done = isonomy("audit", "s.csv", *columns, "--by", "month", "--metric", "eod", cwd=folder)
+    assert (done.returncode, "needs true labels" in done.stderr) == (2, True)

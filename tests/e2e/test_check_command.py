@@ -114,6 +114,69 @@ def test_json_alone_goes_to_standard_output(made: dict[str, Path]) -> None:
     assert "::error" in done.stderr
 
 
+COMMANDS = "error warning notice debug group endgroup echo add-mask add-path add-matcher remove-matcher set-env set-output save-state stop-commands"  # fmt: skip
+
+
+def obeyed(text: str) -> list[str]:
+    """Return the lines in which a CI runner finds a command."""
+    found = []
+    for line in re.split(r"\r\n|\r|\n", text):
+        words = re.match(r"\s*::([\w-]+)( .*?)?::", line)
+        known = words is not None and words[1].casefold() in COMMANDS.split()
+        if known or re.search(r"##(vso)?\[", line):
+            found.append(line)
+    return found
+
+
+HOSTILE = [
+    "a\n::error::owned", "a\r\n ::add-mask::owned", "a ::warning file=x::owned", "::group::",
+    "##[error]owned", "##vso[task.setvariable variable=x]owned", "b##[add-path]/tmp",
+    "x" * 37 + "::set-output name=a::b", "[red]\n::ERROR::owned[/red]", "::stop-commands::t",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", ["40", "120"])
+def test_names_issue_no_commands_to_a_runner(width: str, tmp_path: Path) -> None:
+    """A runner obeys ::error:: where a line begins, also by wrapping, and ##[error] anywhere."""
+    rows = [(name, k % 2, 0) for name in HOSTILE for k in range(60)] + [
+        ("m", 1, 1),
+        ("m", 0, 1),
+    ] * 60
+    rows += [(f"{name} few", 1, 1) for name in HOSTILE]
+    pd.DataFrame(rows, columns=["sex", "y", "yhat"]).to_parquet(tmp_path / "p.parquet")
+    (tmp_path / "isonomy.toml").write_text(
+        'attributes = "sex"\nmetrics = {spd = 0.1}\n'
+        'data = {file = "p.parquet", label = "y", prediction = "yhat", privileged = {sex = "m"}}\n'
+    )
+    env = {"COLUMNS": width}
+    done = isonomy("check", "--github", cwd=tmp_path, env=env)
+    assert done.returncode == 1
+    ours = obeyed(done.stdout)
+    assert len(ours) > len(HOSTILE)
+    assert all(re.match(r"::(error|notice|warning) title=Fairness", line) for line in ours)
+    assert not obeyed(done.stderr)
+    columns = ["--prediction", "yhat", "--sensitive", "sex"]
+    for command in (
+        ["check", "--github", "--json", "-"],
+        ["audit", "p.parquet", "--label", "y", *columns, "--fail-on", "any"],
+        ["audit", "p.parquet", *columns],
+    ):
+        done = isonomy(*command, cwd=tmp_path, env=env)
+        assert done.returncode < 2
+        assert not obeyed(done.stdout)
+        if "-" in command:
+            said = " ".join(o["comparison"] for o in json.loads(done.stdout)["outcomes"])
+            assert all(name in said for name in HOSTILE)
+        else:
+            assert not obeyed(done.stderr)
+    for name in HOSTILE:
+        done = isonomy(
+            "audit", "p.parquet", "--label", name, *columns, "--quiet", cwd=tmp_path, env=env
+        )
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert not obeyed(done.stderr)
+
+
 def test_fail_on_is_the_same_decision(made: dict[str, Path]) -> None:
     columns = "--label hired --prediction predicted --sensitive group --privileged group=privileged"
     for case, code in CASES.items():
@@ -150,6 +213,17 @@ def test_a_policy_to_begin_with_passes(predictions: pd.DataFrame, tmp_path: Path
     assert isonomy("check", cwd=tmp_path).returncode == 0
     again = isonomy(*write.split(), cwd=tmp_path)
     assert (again.returncode, "must not exist yet" in again.stderr) == (2, True)
+
+
+def test_a_policy_to_begin_with_needs_no_labels(predictions: pd.DataFrame, tmp_path: Path) -> None:
+    predictions.drop(columns="y").to_csv(tmp_path / "p.csv", index=False)
+    columns = "--prediction yhat --sensitive sex --privileged sex=M --favorable good"
+    done = isonomy(
+        "check", "p.csv", "--write-policy", "isonomy.toml", *columns.split(), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(Policy.read(tmp_path).metrics) == ["statistical_parity_difference"]
+    assert isonomy("check", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """Do audits of selections keep their promise? Groups with known rates, judged as an audit does.
 
-The promises: where every group's ratio to the truly best group is four fifths or more, some group
-is told "violated" in at most 5 % of samples, whatever the number and the size of the groups, also
-where several are tied for the best and the data choose one; where a group is truly below, it is
-told "within" in at most 5 %; and the limits hold for all groups together in 93 % or more.
+The promises, for all groups of all attributes of an audit together, beside the best group and
+beside a named reference: where every ratio lies within four fifths and five quarters, some verdict
+of the audit is "violated" in at most 5 % of samples, whatever the number and the size of the groups,
+also where several are tied for the best and the data choose one; where some are outside, one of
+them is told "within" in at most 5 %; and all limits hold at once in 93 % or more.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from isonomy.audit.ratios import ratio_table
+from isonomy.audit.ratios import contrasts_of, judge_ratios
+from isonomy.audit.selections import audit_selection_counts
 from isonomy.metrics import Counts
 from isonomy.stats import (
     breslow_day,
@@ -27,15 +29,12 @@ Record = Callable[..., None]
 FOUR_FIFTHS = (0.8, 1.25)
 
 
-def table(hits: np.ndarray, rows: np.ndarray, reference: bool = False) -> "object":
-    """Return the table of one sample."""
+def counted(hits: np.ndarray, rows: np.ndarray, reference: int) -> Counts:
+    """Return the counts of one attribute in one sample."""
     n = np.zeros((rows.size, 2, 2))
     n[:, 0, 0], n[:, 1, 1] = rows - hits, hits
     groups = tuple((f"g{k:02d}",) for k in range(rows.size))
-    given = {"g": ("g00",)} if reference else {}
-    counts = Counts(n, ("g",), groups, (0, 1), (1,), given)
-    found = ratio_table("g", counts, FOUR_FIFTHS, 0.95)
-    return found[found["against"] == ("reference" if reference else "best")]
+    return Counts(n, ("g",), groups, (0, 1), (1,), {"g": groups[reference]})
 
 
 def sizes(kind: str, groups: int) -> np.ndarray:
@@ -61,26 +60,37 @@ def truth(kind: str, groups: int, base: float) -> np.ndarray:
 
 
 def judged(
-    kind: str, rows: str, groups: int, base: float, samples: int, reference: bool = False
-) -> dict[str, float]:
-    """Return how often some group is wrongly judged, and how often all limits hold."""
-    rng = np.random.default_rng([groups, int(1000 * base), samples, len(kind), len(rows)])
+    kind: str, rows: str, groups: int, base: float, samples: int,
+    attributes: int = 1, reference: int = 0,
+) -> dict[str, float]:  # fmt: skip
+    """Return how often some verdict of an audit is wrong, and how often all of its limits hold.
+
+    The attributes are independent of each other, which leaves errors least in common.
+    """
+    rng = np.random.default_rng(
+        [groups, int(1000 * base), samples, len(kind), len(rows), attributes, abs(reference)]
+    )
     n, p = sizes(rows, groups), truth(kind, groups, base)
-    ratio = p / (p[0] if reference else p.max())
-    fair = ratio >= 0.8 - 1e-9
-    wrong = held = naive = within = 0.0
+    true = {"best": p / p.max(), "reference": p / p[reference]}
+    tally = dict.fromkeys(("wrong", "within", "held"), 0)
     for _ in range(samples):
-        hits = rng.binomial(n, p)
-        found = table(hits, n, reference)
-        verdict = found["verdict"].to_numpy()
-        low, high = found["low"].to_numpy(), found["high"].to_numpy()
-        known = ~np.isnan(low)
-        wrong += ((verdict == "violated") & fair).any()
-        within += ((verdict == "within") & ~fair).any()
-        held += ((low <= ratio + 1e-9) & (ratio <= high + 1e-9) | ~known).all()
-        naive += ((found["koopman_high"].to_numpy() < 0.8) & fair).any()
-    return {name: x / samples for name, x in
-            {"wrong": wrong, "within": within, "held": held, "naive": naive}.items()}  # fmt: skip
+        views = [counted(rng.binomial(n, p), n, reference) for _ in range(attributes)]
+        made = [(view, contrasts_of(view)) for view in views]
+        together = sum(len(contrasts) for _, contrasts in made)
+        wrong = within = False
+        held = True
+        for view, contrasts in made:
+            for found in judge_ratios(view, contrasts, FOUR_FIFTHS, 0.95, together=together):
+                ratio = true[found.contrast.against]
+                fair = (ratio >= 0.8 - 1e-9) & (ratio <= 1.25 + 1e-9)
+                verdict, known = np.array(found.verdicts), ~np.isnan(found.low)
+                wrong |= bool(((verdict == "violated") & fair).any())
+                within |= bool(((verdict == "within") & ~fair).any())
+                inside = (found.low <= ratio + 1e-9) & (ratio <= found.high + 1e-9)
+                held &= bool((inside | ~known).all())
+        for name, said in (("wrong", wrong), ("within", within), ("held", held)):
+            tally[name] += said
+    return {name: times / samples for name, times in tally.items()}
 
 
 def noise(samples: int) -> float:
@@ -89,24 +99,48 @@ def noise(samples: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("kind", "rows", "groups", "base"),
+    ("kind", "rows", "groups", "base", "attributes", "reference"),
     [
-        ("all alike", "two hundred", 20, 0.5),
-        ("half at four fifths", "forty", 5, 0.3),
-        ("all but one at four fifths", "few large, many small", 6, 0.5),
+        ("all alike", "two hundred", 20, 0.5, 1, 0),
+        ("half at four fifths", "forty", 20, 0.3, 3, -1),
+        ("all but one at four fifths", "few large, many small", 6, 0.5, 2, 0),
     ],
 )
-def test_ratios_to_the_best_small(kind: str, rows: str, groups: int, base: float) -> None:
-    rates = judged(kind, rows, groups, base, 120)
+def test_verdicts_on_ratios_small(
+    kind: str, rows: str, groups: int, base: float, attributes: int, reference: int
+) -> None:
+    rates = judged(kind, rows, groups, base, 120, attributes, reference)
     assert rates["wrong"] <= 0.05
     assert rates["held"] >= 0.93
 
 
 def test_the_best_taken_as_given_would_not_keep_it() -> None:
     """Half of twenty groups at four fifths: the interval of a pair misleads, ours does not."""
-    rates = judged("half at four fifths", "two hundred", 20, 0.3, 100)
-    assert rates["naive"] > 0.2
-    assert rates["wrong"] <= 0.05
+    rng = np.random.default_rng(8)
+    n, p = sizes("two hundred", 20), truth("half at four fifths", 20, 0.3)
+    wrong = 0
+    for hits in rng.binomial(n, p, (200, 20)):
+        best = int(np.argmax(hits))
+        wrong += bool((koopman_interval(hits, n, hits[best], n[best])[1] < 0.8).any())
+    assert wrong / 200 > 0.2
+    assert judged("half at four fifths", "two hundred", 20, 0.3, 60)["wrong"] <= 0.05
+
+
+def test_an_audit_holds_its_ratios_over_all_attributes_and_both_comparisons() -> None:
+    """The limits of an audit of three attributes with references are those of six contrasts."""
+    rng = np.random.default_rng(7)
+    cells = [(a, b, c) for a in "xyz" for b in "uv" for c in "st"]
+    hits, rows = rng.binomial(90, 0.4, len(cells)), 90
+    n = np.array([[[rows - h, 0], [0, h]] for h in hits], dtype=float)
+    given = {"a": ("x",), "b": ("u",), "c": ("s",)}
+    counts = Counts(n, ("a", "b", "c"), tuple(cells), (0, 1), (1,), given)
+    found = audit_selection_counts(counts, strata=["c"], resamples=100).ratios
+    for name in ("a", "b"):
+        part = counts.select(name)
+        for one in judge_ratios(part, contrasts_of(part), FOUR_FIFTHS, 0.95, together=4):
+            shown = found[(found["attribute"] == name) & (found["against"] == one.contrast.against)]
+            np.testing.assert_array_equal(shown["low"], one.low)
+            np.testing.assert_array_equal(shown["high"], one.high)
 
 
 @pytest.mark.slow
@@ -116,23 +150,31 @@ def test_the_best_taken_as_given_would_not_keep_it() -> None:
     "kind", ["all alike", "half at four fifths", "all but one at four fifths", "half just below"]
 )
 @pytest.mark.parametrize("groups", [2, 5, 20])
-@pytest.mark.parametrize("reference", [False, True])
-def test_ratios(
-    groups: int, kind: str, rows: str, base: float, reference: bool, record_rate: Record
-) -> None:
+@pytest.mark.parametrize(("attributes", "reference"), [(1, 0), (3, -1)])
+def test_verdicts_on_ratios(
+    groups: int, kind: str, rows: str, base: float, attributes: int, reference: int,
+    record_rate: Record,
+) -> None:  # fmt: skip
     samples = 300
-    rates = judged(kind, rows, groups, base, samples, reference)
-    against = "a named reference" if reference else "the best"
+    rates = judged(kind, rows, groups, base, samples, attributes, reference)
+    which = "the first group" if reference == 0 else "the last group"
     setting = (
-        f"selection rates beside {against}, {groups} groups {kind}, {rows} rows, best rate {base:g}"
+        f"{attributes} attribute{'s' * (attributes > 1)}, {groups} groups {kind}, {rows} rows, best "
+        f"rate {base:g}, beside the best and {which}"
     )
     common = {"room": "audit", "setting": setting, "samples": samples}
-    promise = "wrong of any group in <= 5 %"
-    record_rate(verdict="violated", promise=promise, rate=rates["wrong"], **common)
-    record_rate(verdict="within", promise=promise, rate=rates["within"], **common)
+    promise = "wrong of any ratio of the audit in <= 5 %"
+    for verdict, rate in (("violated", "wrong"), ("within", "within")):
+        record_rate(
+            verdict=f"ratio of selection rates {verdict}",
+            promise=promise,
+            rate=rates[rate],
+            **common,
+        )
     record_rate(
-        verdict="interval", promise="holds for all in >= 93 %", rate=rates["held"], **common
-    )
+        verdict="limits of ratios of selection rates", promise="all hold at once in >= 93 %",
+        rate=rates["held"], **common,
+    )  # fmt: skip
     assert rates["wrong"] <= 0.05 + noise(samples)
     assert rates["within"] <= 0.05 + noise(samples)
     assert rates["held"] >= 0.93 - noise(samples)
@@ -163,11 +205,13 @@ def test_mid_p_keeps_its_level_about_and_the_exact_test_always(
     assert np.mean(fisher_exact(x, n, y, m, mid=True) < 0.05) <= 0.06
 
 
-@pytest.mark.parametrize(("strata", "size"), [(3, 80), (30, 8)])
-def test_strata_keep_their_levels(strata: int, size: int) -> None:
+@pytest.mark.parametrize(
+    ("strata", "size", "shares"), [(3, 80, (0.2, 0.6)), (30, 8, (0.2, 0.6)), (30, 40, (0.02, 0.08))]
+)
+def test_strata_keep_their_levels(strata: int, size: int, shares: tuple[float, float]) -> None:
     """Few large strata and many small ones; only few large ones can be asked whether they agree."""
     rng = np.random.default_rng(5)
-    q = rng.uniform(0.2, 0.6, strata)
+    q = rng.uniform(*shares, strata)
     draws = 4000
     n, m = np.full(strata, size), np.full(strata, size + size // 2)
     x, y = rng.binomial(n, q, (draws, strata)), rng.binomial(m, q, (draws, strata))

@@ -7,12 +7,12 @@ from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
 from isonomy.audit.models import audit_models, privileged_groups
 from isonomy.audit.moves import Move
 from isonomy.audit.over_time import (
-    OverTime,
-    PeriodGap,
     audit_counts_over_time,
     audit_file_over_time,
     audit_over_time,
 )
+from isonomy.audit.over_time_result import OverTime
+from isonomy.audit.period_gaps import PeriodGap
 from isonomy.audit.run import audit, audit_counts, audit_file
 from isonomy.audit.selections import SelectionAudit, audit_selections, audit_selections_file
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing

@@ -74,13 +74,16 @@ def thresholds(
         limit = limits.get(metric.name, default)
         if limit is None:
             continue
+        pair = isinstance(limit, Sequence) and not isinstance(limit, str)
+        ends = list(limit) if pair else [limit]
         try:
+            if any(isinstance(end, bool) for end in ends) or (pair and len(ends) != 2):
+                raise TypeError
+            first, last = float(ends[0]), float(ends[-1])
             low, high = (
-                (float(limit[0]), float(limit[1]))
-                if isinstance(limit, Sequence) and not isinstance(limit, str)
-                else ((float(limit), 1 / float(limit)) if ratio else (-float(limit), float(limit)))
+                (first, last) if pair else ((first, 1 / first) if ratio else (-first, first))
             )
-        except (TypeError, ValueError, IndexError, ZeroDivisionError):
+        except (TypeError, ValueError, ZeroDivisionError):
             raise InputError(
                 f"A threshold must be a number or a pair (low, high); {metric.name} got {limit!r}."
             ) from None

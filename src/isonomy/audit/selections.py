@@ -28,7 +28,7 @@ from isonomy.audit import judge
 from isonomy.audit.conditional import conditional_gaps
 from isonomy.audit.findings import Audit, Finding, GroupRate
 from isonomy.audit.groups import group_rates, group_sizes, notes
-from isonomy.audit.ratios import RATIO, ratio_table, stratified_table
+from isonomy.audit.ratios import RATIO, ratio_tables
 from isonomy.audit.run import (
     Features,
     judge_together,
@@ -44,6 +44,7 @@ from isonomy.audit.selected_scores import (
     sums_of_arrays,
     sums_of_file,
 )
+from isonomy.audit.stratified import stratified_table
 from isonomy.audit.unexamined import look_for_others
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, Metric, get_metric
@@ -70,8 +71,8 @@ class SelectionAudit(Audit):
     ----------
     ratios : frame
         Every group beside the best one and beside the reference. ``low`` and ``high`` hold for all
-        groups together, and allow for the best one being chosen by the same data; the verdict is
-        theirs. All other columns are of that pair by itself: Koopman's interval, the odds ratio,
+        groups, both comparisons and all attributes together, and allow for the best one being
+        chosen by the same data; the verdict is theirs. All other columns are of that pair by itself: Koopman's interval, the odds ratio,
         ``z`` (standard deviations), Fisher's mid-p, people short of the other's rate and of the
         common rate, people short of the threshold, and whether the flags vanish with two more.
     stratified : frame
@@ -182,7 +183,7 @@ def audit_selections(
     columns = attribute_columns(sensitive_features)
     alike = {} if strata is None else stratum_columns(strata, columns)
     values = None if score is None else check_score(score)
-    with _without_labels():
+    with speaking_of_selections():
         counted = Counts.from_labels(
             selected,
             selected,
@@ -224,12 +225,24 @@ def _reference(reference: Any, attributes: Mapping[str, Any]) -> Any:
     return {next(iter(attributes)): reference}
 
 
+def of_selections(chosen: Iterable[Metric]) -> None:
+    """Raise where a metric needs labels."""
+    for metric in chosen:
+        if metric.labels:
+            raise InputError(
+                f"{metric.name} needs true labels, which an audit of selections does not have: use "
+                f"isonomy.audit with y_true (--label COLUMN), or leave it out."
+            )
+
+
 @contextmanager
-def _without_labels() -> Iterator[None]:
+def speaking_of_selections(unlabelled: bool = True) -> Iterator[None]:
     """Speak of predictions where nobody gave labels: selections are counted as if they were both."""
     try:
         yield
     except InputError as error:
+        if not unlabelled:
+            raise
         text = re.sub(r"\by_true\b|\by_pred\b", "selected", str(error))
         text = re.sub(r"^Labels must", "Predictions must", text)
         text = re.sub(r"^label must", "prediction must", text)
@@ -276,7 +289,7 @@ def audit_selections_file(
     with open_table(source, table) as file:
         columns = list(file.columns)
     check_columns([c for c in (score,) if c], columns)
-    with _without_labels():
+    with speaking_of_selections():
         counted = Counts.from_query(
             source,
             label=None,
@@ -316,18 +329,13 @@ def audit_selection_counts(
     """Audit counts of selections, which stand on the diagonal: there is no other label."""
     counts = without_strata(counted, strata)
     chosen = [get_metric(m) for m in (DEFAULT_METRICS if metrics is None else metrics)]
-    for metric in chosen:
-        if metric.labels:
-            raise InputError(
-                f"{metric.name} needs true labels, which an audit of selections does not have: use "
-                f"isonomy.audit with y_true (--label COLUMN), or leave it out."
-            )
+    of_selections(chosen)
     accept = judge.thresholds(thresholds, chosen if RATIO in chosen else [*chosen, RATIO])
     views = views_of(counts, resamples, intersections)
     findings: list[Finding] = []
     comparisons: list[Finding] = []
     rates: list[GroupRate] = []
-    tables: dict[str, list[pd.DataFrame]] = {"ratios": [], "scores": [], "cutoffs": []}
+    tables: dict[str, list[pd.DataFrame]] = {"scores": [], "cutoffs": []}
     for attribute, part in views:
         how = default_comparison(part)
         drawn = partial(part.resample, resamples, random_state=random_state)
@@ -337,7 +345,6 @@ def audit_selection_counts(
         if how == "privileged" and len(part.groups) > 2:
             comparisons += judge.each_group(chosen, attribute, part, accept, confidence)
         rates += group_rates(attribute, part, confidence, ["selection_rate"])
-        tables["ratios"].append(ratio_table(attribute, part, accept[RATIO.name], confidence))
         if sums is not None:
             place = {g: k for k, g in enumerate(part.groups)}
             where = [counts.attributes.index(a) for a in part.attributes]
@@ -378,6 +385,7 @@ def audit_selection_counts(
             "weighted": counts.weighted,
         },
         conditional=tuple(conditional),
+        ratios=ratio_tables(views, accept[RATIO.name], confidence),
         **{name: pd.concat(t, ignore_index=True) for name, t in tables.items() if t},
         **({"stratified": pd.concat(inside, ignore_index=True)} if inside else {}),
     )

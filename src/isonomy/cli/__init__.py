@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from isonomy import __version__
-from isonomy.cli.output import command_line, speak, visible
+from isonomy.cli.output import command_line, one_line, speak, visible
 from isonomy.cli.spoken import spoken
 from isonomy.errors import IsonomyError
 
@@ -90,12 +90,12 @@ def main() -> None:
         typer.echo(_usage(error), err=True)
         sys.exit(2)
     except IsonomyError as error:
-        typer.echo(f"isonomy: {visible(spoken(str(error)))}", err=True)
+        typer.echo(f"isonomy: {one_line(spoken(str(error)))}", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("isonomy: interrupted.", err=True)
         sys.exit(130)
     except OSError as error:  # a full disk, a folder that cannot be written
         where = f" ({error.filename})" if error.filename else ""
-        typer.echo(f"isonomy: {visible(f'{error.strerror or error}{where}')}.", err=True)
+        typer.echo(f"isonomy: {one_line(f'{error.strerror or error}{where}')}.", err=True)
         sys.exit(2)

@@ -41,6 +41,7 @@ from isonomy.cli.output import (
     interval,
     make_table,
     number,
+    one_line,
     print_note,
     refuse_same_file,
     write_json,
@@ -166,7 +167,8 @@ def audit_command(
         typer.echo(f"{query};")
         return
     refuse_same_file(json_file, report_files)
-    from isonomy.audit import SelectionAudit, audit_counts, audit_file, audit_selections_file
+    from isonomy.audit import SelectionAudit, audit_counts
+    from isonomy.audit.labelled import audit_table
     from isonomy.metrics import Counts, get_metric
     from isonomy.metrics.query import read_counts
 
@@ -185,7 +187,7 @@ def audit_command(
     }
     if by is not None:
         columns = {
-            "label": label or "y_true", "prediction": prediction or "y_pred",
+            "label": label, "prediction": prediction,
             "sensitive_features": sensitive, "weight": weight, "table": table, "bins": cuts,
         }  # fmt: skip
         over = {k: judging[k] for k in ("metrics", "thresholds", "confidence")}
@@ -193,35 +195,17 @@ def audit_command(
             file, by, columns, groups, over, counts=counts, fail_on=fail_on, json_file=json_file
         )
         return
-    reading: dict[str, Any] = {
-        "sensitive_features": sensitive,
-        "score": score,
-        "weight": weight,
-        "table": table,
-        "bins": cuts,
-        "strata": strata,
-    }
-    unlabelled = not counts and _without_labels(file, table, label, prediction)
     result: Audit
     from_score = f"prediction '{score}>=0.5'" if score else "prediction"
     with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
-        if unlabelled:
-            judging |= {"favorable": groups["favorable"], "reference": groups["privileged"]}
-            result = audit_selections_file(
-                file, prediction=prediction or "y_pred", **reading, **judging
-            )
-        elif counts:
+        if counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)
         else:
-            result = audit_file(
-                file,
-                label=label or "y_true",
-                prediction=prediction or "y_pred",
-                **reading,
-                **groups,
-                **judging,
-            )
+            result = audit_table(
+                file, label=label, prediction=prediction, sensitive_features=sensitive, score=score,
+                weight=weight, table=table, bins=cuts, strata=strata, **groups, **judging,
+            )  # fmt: skip
     # looked up before anything is shown: a gate that cannot close is a usage error
     violated = result.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
     screen = console()
@@ -238,20 +222,8 @@ def audit_command(
             f"{f.name} ({f.comparison if f in result.comparisons else f.attribute})"
             for f in violated
         )
-        typer.echo(f"isonomy: thresholds violated: {names}", err=True)
+        typer.echo(f"isonomy: thresholds violated: {one_line(names)}", err=True)
         raise typer.Exit(1)
-
-
-def _without_labels(
-    file: str, table: str | None, label: str | None, prediction: str | None
-) -> bool:
-    """Return whether a file is one of selections only: nobody named a label, nor is there one."""
-    if label is not None or prediction is None:
-        return False
-    from isonomy._files import open_table
-
-    with open_table(file, table) as opened:
-        return "y_true" not in opened.columns
 
 
 # ---------------------------------------------------------------------- the screen

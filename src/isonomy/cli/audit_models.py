@@ -12,9 +12,9 @@ from isonomy.cli.output import (
     interval,
     make_table,
     number,
+    one_line,
     print_note,
     refuse_same_file,
-    visible,
     write_json,
     write_reports,
 )
@@ -122,7 +122,7 @@ def audit_models_command(
             f"{model}: {', '.join(f'{f.name} ({f.comparison or f.attribute})' for f in some)}"
             for model, some in violated.items()
         )
-        typer.echo(f"isonomy: thresholds violated: {visible(said)}", err=True)
+        typer.echo(f"isonomy: thresholds violated: {one_line(said)}", err=True)
         raise typer.Exit(1)
 
 

@@ -6,7 +6,7 @@ import typer
 from rich.markup import escape
 
 from isonomy.cli.options import naming
-from isonomy.cli.output import console, interval, make_table, number, write_json
+from isonomy.cli.output import console, interval, make_table, number, one_line, write_json
 from isonomy.cli.progress import working
 from isonomy.errors import InputError
 
@@ -62,7 +62,7 @@ def audit_by_period(
     write_json(json_file, {"file": file, **found.to_dict()})
     if moved:
         which = ", ".join(dict.fromkeys(f"{m.what} ({m.attribute})" for m in moved))
-        typer.echo(f"isonomy: gaps have moved: {which}", err=True)
+        typer.echo(f"isonomy: gaps have moved: {one_line(which)}", err=True)
         raise typer.Exit(1)
 
 

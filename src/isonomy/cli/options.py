@@ -126,8 +126,9 @@ Strata = Annotated[
     list[str],
     typer.Option(
         "--strata",
+        "--stratum",
         callback=_values,
-        help="Column to compare within (department ...): gaps among people alike in it.",
+        help="Column to compare within (department ...): groups among people alike in it.",
     ),
 ]
 Drop = Annotated[

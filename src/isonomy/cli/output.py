@@ -45,20 +45,39 @@ def speak() -> None:
 
 # Bytes that a terminal obeys (colors, titles, moves of the cursor), and marks that turn text round.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Commands that a CI runner obeys: ##[...] of GitHub and ##vso[...] of Azure anywhere in a line (the
+# brackets may be escaped for the screen), ::error:: and its like where a line begins, also by wrapping.
+_RUNNER = re.compile(
+    r"#(?=#(?:vso)?\\*\[)|:(?=:(?:error|warning|notice|debug|(?:end)?group|echo|add-mask|add-path|"
+    r"add-matcher|remove-matcher|set-env|set-output|save-state|stop-commands|internal-[a-z-]+)\b)",
+    re.IGNORECASE,
+)
 _TAG = re.compile(r"(\\*)\[(/?[a-z#/@][^\[\]]*)\]")
 _NARROW = 12  # characters that a column of names keeps, where it can
 _STYLES = {"bold", "dim", "red", "green", "yellow", "magenta", "cyan", "default", "italic"}
 
 
 def visible(text: str) -> str:
-    r"""Return a text with the bytes written out that a terminal would obey.
+    r"""Return a text with the bytes written out that a terminal, or a CI runner, would obey.
 
     Examples
     --------
-    >>> visible("a\x1b[31mb")
-    'a\\x1b[31mb'
+    >>> print(visible("a\x1b[31mb"), visible("::error::x ##[error]y std::map"))
+    a\x1b[31mb \x3a:error::x \x23#[error]y std::map
     """
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    shown = _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    return _RUNNER.sub(lambda found: rf"\x{ord(found[0]):02x}", shown)
+
+
+def one_line(text: str) -> str:
+    r"""Return a message with line breaks, which only names in it can have, written out.
+
+    Examples
+    --------
+    >>> print(one_line("There is no column 'a\nb'."))
+    There is no column 'a\nb'.
+    """
+    return visible(text).replace("\n", r"\n")
 
 
 def _as_text(found: re.Match[str]) -> str:
@@ -214,8 +233,8 @@ def write_json(file: str | None, content: Any) -> None:
     from isonomy._tables import plain
 
     text = json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=False)
-    if file == "-":
-        sys.stdout.write(text + "\n")
+    if file == "-":  # a runner that reads it must not find a command: the same data, written out
+        sys.stdout.write(_RUNNER.sub(lambda found: rf"\u{ord(found[0]):04x}", text) + "\n")
     else:
         write_text(file, text + "\n")
 

@@ -6,6 +6,7 @@ from rich.markup import escape
 
 from isonomy.cli.output import interval, make_table, number
 from isonomy.report.selections import two_more
+from isonomy.stats.written import write_p_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,8 @@ def show_selections(found: "SelectionAudit", screen: "Console", title: str) -> N
         if rest:
             screen.print(f"[dim]{escape(rest)}[/dim]")
     screen.print(
-        "[dim]ratio and interval: for all groups together, and for the best being chosen by the data. "
+        "[dim]interval and verdict: for all groups, comparisons and attributes together, and for the best "
+        "being chosen by the data. "
         "short: people fewer than at the other's rate. Z: standard deviations. p: Fisher, mid-p. "
         "two more: does a flag (ratio, p) vanish if two more were selected?[/dim]"
     )
@@ -116,7 +118,7 @@ def _or_dash(value: float, digits: int) -> str:
 
 
 def _pvalue(p: float) -> str:
-    return "<0.0001" if p < 1e-4 else _or_dash(p, 4)
+    return write_p_value(p, undefined="-")
 
 
 def _strata(rows: "pd.DataFrame", attribute: str) -> Any:

@@ -1,4 +1,4 @@
-"""The one decision of every door: from findings and a level to states, and from states to a verdict."""
+"""The one decision of every gate: from findings and a level to states, and from states to a verdict."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal

@@ -189,7 +189,7 @@ class Policy:
                 if attribute not in names:
                     raise unknown_name(f"attribute of the policy ({name})", attribute, names)
 
-    # ------------------------------------------------------------------ doors in
+    # ------------------------------------------------------------------ reading
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any], *, path: Path | None = None) -> Self:
@@ -244,7 +244,7 @@ class Policy:
             entries = entries["tool"]["isonomy"]
         return cls.from_dict(entries, path=place)
 
-    # ------------------------------------------------------------------ doors out
+    # ------------------------------------------------------------------ writing
 
     def to_dict(self, *, whole: bool = False) -> dict[str, Any]:
         """Return the entries of the policy's file; empty and, unless ``whole``, usual ones are left out."""

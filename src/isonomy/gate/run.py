@@ -1,4 +1,4 @@
-"""Check an audit, a file or a frame against a policy: the function behind every door."""
+"""Check an audit, a file or a frame against a policy: the one function that every way of asking uses."""
 
 import datetime as dt
 import os
@@ -7,20 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from isonomy._files import open_table
-from isonomy._groups import bands
-from isonomy._tables import as_pandas
-from isonomy._validate import check_columns, listed, match_values, resolve_favorable
-from isonomy.audit import (
-    Audit,
-    ModelsAudit,
-    SelectionAudit,
-    audit,
-    audit_counts,
-    audit_file,
-    audit_selections_file,
-)
+from isonomy._validate import listed, match_values, resolve_favorable
+from isonomy.audit import Audit, ModelsAudit, SelectionAudit, audit_counts
 from isonomy.audit.findings import Finding
+from isonomy.audit.labelled import audit_table
 from isonomy.audit.selections import audit_selection_counts
 from isonomy.errors import InputError, ThinEvidenceWarning
 from isonomy.gate.decision import State, decide, overall
@@ -149,49 +139,19 @@ def _audit_of(data: Any, policy: Policy) -> tuple[Audit, str]:
                 "A file must be given: name one, or set file in the table [data] of the policy."
             )
         data = policy.beside(columns.file)
-    bins = {a: list(cuts) for a, cuts in columns.bins.items()}
-    names = list(policy.attributes)
-    found: Audit
-    if isinstance(data, str | os.PathLike):
-        reading: dict[str, Any] = {
-            "prediction": columns.prediction,
-            "sensitive_features": names,
-            "score": columns.score,
-            "weight": columns.weight,
-            "table": columns.table,
-            "bins": bins,
-            "strata": columns.strata,
-        }
-        if without_labels(data, columns):
-            reference = judging.pop("privileged")
-            found = audit_selections_file(data, reference=reference, **reading, **judging)
-        else:
-            found = audit_file(data, label=columns.label, **reading, **judging)
-        return found, str(data)
-    frame = as_pandas(data)
-    used = [columns.label, columns.prediction, *names, *columns.strata]
-    optional = [c for c in (columns.score, columns.weight) if c is not None]
-    check_columns([*used, *optional], [str(c) for c in frame.columns])
-    sensitive = frame[names].assign(**{a: bands(frame[a], cuts, a) for a, cuts in bins.items()})
-    found = audit(
-        frame[columns.label],
-        frame[columns.prediction],
-        sensitive_features=sensitive,
-        score=None if columns.score is None else frame[columns.score],
-        sample_weight=None if columns.weight is None else frame[columns.weight],
-        strata=frame[list(columns.strata)] if columns.strata else None,
-        X=frame.drop(columns=[columns.label, columns.prediction, *optional]),
+    found = audit_table(
+        data,
+        label=columns.label if columns.label != Columns.label else None,
+        prediction=columns.prediction if columns.prediction != Columns.prediction else None,
+        sensitive_features=list(policy.attributes),
+        score=columns.score,
+        weight=columns.weight,
+        table=columns.table,
+        bins={a: list(cuts) for a, cuts in columns.bins.items()},
+        strata=list(columns.strata),
         **judging,
     )
-    return found, "a frame"
-
-
-def without_labels(data: str | os.PathLike[str], columns: Columns) -> bool:
-    """Return whether a file is one of selections only: predictions are named, labels are not there."""
-    if columns.label != Columns.label or columns.prediction == Columns.prediction:
-        return False
-    with open_table(data, columns.table) as opened:
-        return columns.label not in opened.columns
+    return found, str(data) if isinstance(data, str | os.PathLike) else "a frame"
 
 
 def _judged_by(policy: Policy, found: Audit) -> Audit:

@@ -10,6 +10,7 @@ from isonomy.benchmark.words import metric_words, percent, without_choice
 from isonomy.report import blocks as b
 from isonomy.report.statistics import ranks_chart
 from isonomy.report.tradeoff import REGIONS, TONES, plane_chart
+from isonomy.stats.written import write_p_value
 
 _WORD_TONES = {
     "worth it": "within",
@@ -328,7 +329,7 @@ def _evidence(result: Benchmark, section: Section) -> list[b.Block]:
 def _chance(p: float) -> b.Cell:
     if p != p:
         return ""
-    return {"text": "< 0.001", "value": p} if p < 0.001 else b.number(p)
+    return {"text": write_p_value(p, digits=3), "value": None if p != p else p}
 
 
 def _other_metrics(judged: Sequence[MethodVerdict]) -> list[b.Block]:

@@ -10,6 +10,7 @@ from isonomy.audit.traits import CAVEAT, FEWEST_MODELS
 from isonomy.report import blocks as b
 from isonomy.report.audit import LIMITS, TONE
 from isonomy.report.svg import span_of
+from isonomy.stats.written import write_p_value
 
 
 @SUMMARIES.register("models")
@@ -201,7 +202,7 @@ def _pairs(found: ModelsAudit, attribute: str) -> list[b.Block]:
 def _chance(p: float) -> b.Cell:
     if p != p:
         return "not tested"
-    return {"text": "< 0.001", "value": p} if p < 0.001 else b.number(p)
+    return {"text": write_p_value(p, digits=3), "value": None if p != p else p}
 
 
 def _traits(found: ModelsAudit, attribute: str) -> list[b.Block]:

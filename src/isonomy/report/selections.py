@@ -9,6 +9,7 @@ from isonomy._shown import SUMMARIES, Summary
 from isonomy.audit import SelectionAudit
 from isonomy.report import blocks as b
 from isonomy.report.audit import LIMITS, TONE, audit_charts, audit_facts, audit_verdict, gap_table
+from isonomy.stats.written import write_p_value
 
 _BESIDE = {"best": "the best group, {}", "reference": "the reference, {}"}
 _LABEL_FREE = (
@@ -110,8 +111,8 @@ def _ratios(rows: pd.DataFrame, attribute: str) -> b.Block:
             for r in rows.to_dict("records")
         ],
         note=(
-            "Intervals of ratios hold for all groups together, and allow for the best group being "
-            "chosen by the same data. People short: fewer than at the other's rate. Z: standard "
+            "Intervals and verdicts of ratios hold for all groups, comparisons and attributes together, "
+            "and allow for the best group being chosen by the same data. People short: fewer than at the other's rate. Z: standard "
             "deviations. Two more selected: what becomes of the flags (ratio, p) then."
         ),
     )  # fmt: skip
@@ -172,4 +173,4 @@ def _cutoffs(rows: pd.DataFrame, attribute: str) -> b.Block:
 
 
 def _pvalue(p: float) -> b.Cell:
-    return b.word("< 0.0001") if p < 1e-4 else b.number(p, 4, empty="-")
+    return {"text": write_p_value(p, undefined="-"), "value": None if p != p else p}

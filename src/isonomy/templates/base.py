@@ -17,6 +17,7 @@ from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import check_choice
 from isonomy.errors import InputError
+from isonomy.stats.written import write_p_value
 
 DISCLAIMER = (
     "This is a calculation in the form of {law}. It is not a certification, not an audit by an "
@@ -239,7 +240,7 @@ def number(value: float, digits: int = 2) -> Cell:
 
 def probability(p: float) -> Cell:
     """Write a p-value."""
-    return Cell("< 0.0001", float(p)) if p < 0.0001 else number(p, 4)
+    return Cell(write_p_value(p), None if p != p else float(p))
 
 
 def percent(value: float, digits: int = 1) -> Cell:

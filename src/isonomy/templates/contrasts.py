@@ -9,18 +9,9 @@ import pandas as pd
 from isonomy._arrays import Floats, divide
 from isonomy._groups import is_unknown
 from isonomy._validate import MISSING, check_share, listed, match_values, resolve_favorable
+from isonomy.audit.pairs import pair_columns
+from isonomy.audit.stratified import within_strata
 from isonomy.errors import InputError
-from isonomy.stats import (
-    breslow_day,
-    deviations,
-    fisher_exact,
-    koopman_interval,
-    mantel_haenszel_odds,
-    mantel_haenszel_test,
-    more_to_reach,
-    shortfall,
-    survives_more,
-)
 from isonomy.templates.base import Table, number, probability, span
 from isonomy.templates.impact import records
 from isonomy.templates.people import People
@@ -87,9 +78,8 @@ def contrast_frame(
     ([0.6, 20.0], -2.88)
     """
     check_share("confidence", confidence)
-    tables = (hits, rows, hits[other], rows[other])
-    low, high = koopman_interval(*tables, confidence=confidence)
-    still = survives_more(*tables, ratio=FOUR_FIFTHS, level=1 - confidence)
+    sides = (hits, rows, hits[other], rows[other])
+    pair = pair_columns(*sides, ratio=FOUR_FIFTHS, confidence=confidence)
     frame = pd.DataFrame(
         {
             "group": [str(g) for g in groups],
@@ -97,16 +87,16 @@ def contrast_frame(
             "selected": hits.astype(np.int64),
             "rate": divide(hits, rows),
             "ratio": divide(hits * rows[other], hits[other] * rows),
-            "ratio_low": low,
-            "ratio_high": high,
+            "ratio_low": pair["koopman_low"],
+            "ratio_high": pair["koopman_high"],
             "gap": hits[other] / rows[other] - divide(hits, rows),
-            "z": deviations(*tables),
-            "p": fisher_exact(*tables, mid=True),
-            "shortfall": shortfall(*tables, to="other"),
-            "shortfall_combined": shortfall(*tables),
-            "more_needed": more_to_reach(*tables, ratio=FOUR_FIFTHS),
-            "still_below": still.ratio,
-            "still_significant": still.significance,
+            "z": pair["z"],
+            "p": pair["fisher_mid_p"],
+            "shortfall": pair["shortfall"],
+            "shortfall_combined": pair["shortfall_combined"],
+            "more_needed": pair["to_threshold"],
+            "still_below": pair["two_more_ratio"] == "stays",
+            "still_significant": pair["two_more_significance"] == "stays",
             "expected_least": expected_least(rows, hits, other),
         }
     )
@@ -140,18 +130,16 @@ def strata_table(
 ) -> Table:
     """Compare within strata (Mantel-Haenszel); ``rows`` and ``hits`` are by group and stratum."""
     places = [k for k in range(len(groups)) if k != other]
-    tables = (hits[places], rows[places], hits[other][None, :], rows[other][None, :])
-    odds, low, high = mantel_haenszel_odds(*tables, confidence=confidence)
-    test, same = mantel_haenszel_test(*tables), breslow_day(*tables)
-    chi, p, apart = (np.atleast_1d(v) for v in (test.statistic, test.pvalue, same.pvalue))
+    sides = (hits[places], rows[places], hits[other][None, :], rows[other][None, :])
+    found = within_strata(*sides, confidence=confidence)
     cells = tuple(
         (
             str(groups[place]),
-            number(odds[k], 3),
-            span(low[k], high[k], 3),
-            number(chi[k]),
-            probability(p[k]),
-            probability(apart[k]),
+            number(found["odds_ratio"][k], 3),
+            span(found["odds_low"][k], found["odds_high"][k], 3),
+            number(found["chi2"][k]),
+            probability(found["p_value"][k]),
+            probability(found["breslow_day_p"][k]),
         )
         for k, place in enumerate(places)
     )

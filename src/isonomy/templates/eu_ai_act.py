@@ -12,9 +12,8 @@ from typing import Any
 import pandas as pd
 
 from isonomy import __version__
-from isonomy._tables import as_pandas
-from isonomy._validate import as_names, check_columns
-from isonomy.audit import Audit, Finding, GroupRate, audit, audit_file
+from isonomy.audit import Audit, Finding, GroupRate, SelectionAudit
+from isonomy.audit.labelled import audit_table
 from isonomy.errors import InputError
 from isonomy.templates.base import (
     TEMPLATES,
@@ -48,6 +47,16 @@ FIELDS = (
     Field("test_date", "Date of the test", "YYYY-MM-DD; Annex IV 2(g): test reports are dated", kind="past date"),
     Field("signed_by", "Signed by the responsible person", "Annex IV 2(g): test reports are signed"),
 )  # fmt: skip
+ACCURACY = Field(
+    "accuracy",
+    "Metrics of accuracy",
+    "Article 15, Annex IV 2(g): these rows have no true labels, so it cannot be computed from them",
+)
+"""Asked of people where an audit without labels cannot say it."""
+UNKNOWN = (
+    "Who was selected is known and not who should have been: rates of errors by group cannot be "
+    "given, here or anywhere in this record."
+)
 
 
 def fill_eu_ai_act(
@@ -79,9 +88,11 @@ def fill_eu_ai_act(
     Parameters
     ----------
     source : Audit, path or frame
-        An audit that was made, and then nothing else but ``fields``; or predictions to audit.
+        An audit that was made, with labels or without, and then nothing else but ``fields``; or
+        predictions to audit.
     label, prediction, sensitive_features, score, favorable, privileged, strata, bins, weight
-        As in :func:`isonomy.audit.audit_file`; bins and weights need a file.
+        As in :func:`isonomy.audit.audit_file`. Without labels (predictions are named, and labels
+        are not) the record is filled as far as selection rates go, and says what it cannot fill.
     metrics, thresholds, intersections, confidence, resamples, random_state
         As in :func:`isonomy.audit.audit`.
     fields, table, today
@@ -98,21 +109,21 @@ def fill_eu_ai_act(
     ('eu_ai_act', 12)
     """
     day = today or datetime.now(UTC).date()
-    filled = fill_fields(FIELDS, fields, today=day)
     if isinstance(source, Audit):
         found = source
     else:
-        judging = {
-            "favorable": favorable, "privileged": privileged, "metrics": metrics,
-            "thresholds": thresholds, "intersections": intersections, "confidence": confidence,
-            "resamples": resamples, "random_state": random_state,
-        }  # fmt: skip
-        names = {"label": label, "prediction": prediction, "sensitive_features": sensitive_features}
-        for name, given in names.items():
+        for name, given in (("prediction", prediction), ("sensitive_features", sensitive_features)):
             if not given:
                 raise InputError(f"The record is filled from an audit; name {name}=.")
-        columns: dict[str, Any] = {**names, "score": score, "strata": strata}
-        found = _audit(source, columns, bins=bins, weight=weight, table=table, judging=judging)
+        found = audit_table(
+            source, label=label, prediction=prediction, sensitive_features=sensitive_features,
+            score=score, weight=weight, table=table, bins=bins, strata=strata,
+            favorable=favorable, privileged=privileged, metrics=metrics, thresholds=thresholds,
+            intersections=intersections, confidence=confidence, resamples=resamples,
+            random_state=random_state,
+        )  # fmt: skip
+    asked = (*FIELDS, ACCURACY) if isinstance(found, SelectionAudit) else FIELDS
+    filled = fill_fields(asked, fields, today=day)
     frames = {"findings": found.frame(), "groups": _groups(found), "sizes": found.sizes}
     return Document(
         kind="eu_ai_act",
@@ -144,28 +155,6 @@ TEMPLATES.add(
     ),
     aliases=("eu-ai-act",),
 )
-
-
-def _audit(
-    source: Any, columns: dict[str, Any], *, bins: Any, weight: Any, table: Any, judging: Any
-) -> Audit:
-    """Audit a file, or a frame in memory."""
-    if isinstance(source, str | os.PathLike):
-        return audit_file(source, **columns, bins=bins, weight=weight, table=table, **judging)
-    if bins or weight:
-        raise InputError("bins and weight need a file; cut or weigh the frame, and call audit().")
-    frame = as_pandas(source)
-    sensitive, alike = as_names(columns["sensitive_features"]), as_names(columns["strata"] or [])
-    single = [c for c in (columns["label"], columns["prediction"], columns["score"]) if c]
-    check_columns([*single, *sensitive, *alike], list(frame.columns))
-    return audit(
-        frame[columns["label"]],
-        frame[columns["prediction"]],
-        sensitive_features=frame[sensitive],
-        score=frame[columns["score"]] if columns["score"] else None,
-        strata=frame[alike] if alike else None,
-        **judging,
-    )
 
 
 def _headline(found: Audit) -> str:
@@ -206,8 +195,20 @@ def _accuracy_section(found: Audit) -> Section:
         for f in found.metrics
         if f.attribute is None
     )
+    heading = "Metrics of accuracy (Article 15, Annex IV 2(g))"
+    if isinstance(found, SelectionAudit):
+        return Section(
+            heading,
+            (
+                (
+                    "These rows have no true labels: accuracy and robustness cannot be computed from them, "
+                    "and are left open (field accuracy)."
+                ),
+            ),
+            (),
+        )
     return Section(
-        "Metrics of accuracy (Article 15, Annex IV 2(g))",
+        heading,
         (),
         (Table("All rows", ("Metric", "Value", "Interval"), rows),),
     )
@@ -222,6 +223,8 @@ def _impact_section(found: Audit) -> Section:
         tables.append(
             Table("Single groups that violate a threshold, or are undefined", columns, tuple(map(_gap, single)))
         )  # fmt: skip
+    if isinstance(found, SelectionAudit):
+        tables.append(_ratios(found))
     return Section(
         "Potentially discriminatory impacts (Article 10(2)(f), Annex IV 2(g))",
         (
@@ -229,9 +232,28 @@ def _impact_section(found: Audit) -> Section:
                 "A verdict is given where the whole interval lies within the accepted range, or outside of "
                 "it; otherwise the evidence is insufficient."
             ),
+            *((UNKNOWN,) if isinstance(found, SelectionAudit) else ()),
         ),
         tuple(tables),
     )
+
+
+def _ratios(found: SelectionAudit) -> Table:
+    """Show every group's selection rate over that of the best group, and of the reference."""
+    accepted = span(*found.settings["thresholds"]["disparate_impact"], 3)
+    rows = tuple(
+        (
+            str(r.attribute), str(r.group), f"{r.against}: {r.other}", number(r.ratio, 3),
+            span(r.low, r.high, 3), accepted, r.verdict or "",
+        )
+        for r in records(found.ratios)
+        if r.group in found.telling_groups(str(r.attribute))[0]
+    )  # fmt: skip
+    columns = ("Attribute", "Group", "Compared with", "Ratio", "Interval", "Accepted", "Verdict")
+    return Table(
+        "Ratios of selection rates", columns, rows,
+        "Intervals and verdicts hold for all groups, comparisons and attributes together.",
+    )  # fmt: skip
 
 
 def _named(found: Finding | GroupRate) -> str:
@@ -273,7 +295,7 @@ def _groups_section(found: Audit) -> Section:
     )
     return Section(
         "Performance for specific groups (Article 13(3)(b)(v), Annex IV 3)",
-        (),
+        (UNKNOWN,) if isinstance(found, SelectionAudit) else (),
         (Table("Rates by group", ("Attribute", "Group", "Rate", "Value", "Interval", "Remark"), rows),),
     )  # fmt: skip
 

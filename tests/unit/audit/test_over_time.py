@@ -255,3 +255,41 @@ def test_mistakes(tmp_path: Path) -> None:
             frame["y"], frame["yhat"], sensitive_features={"id": np.arange(len(frame))},
             when=frame["day"],
         )  # fmt: skip
+
+
+def test_selections_without_labels_are_audited_by_their_rates(tmp_path: Path) -> None:
+    frame = people()
+    rows = audit_over_time(
+        None, frame["yhat"], sensitive_features=frame[["sex"]], when=frame["day"], privileged="M"
+    )
+    frame.drop(columns="y").to_parquet(tmp_path / "p.parquet")
+    file = audit_file_over_time(
+        tmp_path / "p.parquet", prediction="yhat", sensitive_features="sex", when="day",
+        by="month", privileged="M",
+    )  # fmt: skip
+    labelled = over(frame, metrics=["spd", "di"])
+    for found in (rows, file):
+        pd.testing.assert_frame_equal(found.frame(), labelled.frame())
+        pd.testing.assert_frame_equal(found.frame("moves"), labelled.frame("moves"))
+        assert any("no labels" in note for note in found.notes)
+    with pytest.raises(InputError, match="equal_opportunity_difference needs true labels"):
+        audit_file_over_time(
+            tmp_path / "p.parquet", prediction="yhat", sensitive_features="sex", metrics=["eod"]
+        )
+
+
+def test_a_measurement_names_no_periods(tmp_path: Path) -> None:
+    frame = people().assign(age=lambda f: 18 + np.arange(len(f)) % 70)
+    frame["month"] = frame["day"].dt.year * 100 + frame["day"].dt.month
+    frame.to_parquet(tmp_path / "p.parquet")
+    columns: dict = {"label": "y", "prediction": "yhat", "sensitive_features": "sex"}
+    for bad, size in (("w", "2,400"), ("age", "70")):
+        said = f"Periods must be dates, or few numbers such as years; '{bad}' holds {size} numbers"
+        with pytest.raises(InputError, match=said):
+            audit_file_over_time(tmp_path / "p.parquet", when=bad, **columns)
+    with pytest.raises(InputError, match=r"70 numbers, 18.0 to 87.0: cut it into bands"):
+        over(frame, when=frame["age"])
+    found = audit_file_over_time(tmp_path / "p.parquet", when="month", metrics=["spd"], **columns)
+    assert len(found.periods) == 8
+    days = [20260000 + 100 * m + d for m in range(1, 4) for d in range(1, 29)]
+    assert len(over(frame, when=np.resize(days, len(frame)), metrics=["spd"]).periods) == 84

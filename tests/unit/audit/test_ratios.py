@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isonomy.audit.ratios import ratio_table, stratified_table
+from isonomy.audit.ratios import ratio_tables
+from isonomy.audit.stratified import stratified_table
 from isonomy.metrics import Counts
 from isonomy.stats import fisher_exact, koopman_interval
 
@@ -15,7 +16,7 @@ def table(groups: dict[str, tuple[int, int]], reference: str | None = None) -> p
     n = np.array([[[rows - hits, 0], [0, hits]] for rows, hits in groups.values()], dtype=float)
     given = {"g": (reference,)} if reference else {}
     counts = Counts(n, ("g",), tuple((g,) for g in groups), (0, 1), (1,), given)
-    return ratio_table("g", counts, FOUR_FIFTHS, 0.95)
+    return ratio_tables([("g", counts)], FOUR_FIFTHS, 0.95)
 
 
 # The examples of 6 RCNY 5-300 ff.: applicants, selected, and the printed rate and ratio

@@ -104,6 +104,11 @@ def test_pyproject_has_a_table_of_its_own(tmp_path: Path) -> None:
         ({"metrics": {}}, r"must have a table \[metrics\]"),
         ({"metrics": {"accuracy": 0.8}}, "must be for a group metric"),
         ({"metrics": {"spd": "low"}}, "must be a number or a pair"),
+        ({"metrics": {"spd": True}}, "must be a number or a pair"),
+        ({"metrics": {"spd": [0.1]}}, "must be a number or a pair"),
+        ({"metrics": {"spd": [-0.1, 0.1, 7]}}, "must be a number or a pair"),
+        ({"metrics": {"spd": {"low": 0.1}}}, "must be a number or a pair"),
+        ({"metrics": {"spd": float("nan")}}, "must be above 0"),
         ({"metrics": {"spd": -0.1}}, "must be above 0"),
         ({"metrics": {"disparate_impact": 1.2}}, "must be a ratio below 1"),
         ({"attributes": []}, "must name its protected attributes"),
@@ -152,11 +157,15 @@ def test_an_exception_belongs_to_the_policy(change: dict[str, Any], said: str) -
         Policy.from_dict({**SMALL, "exceptions": [{**one, **change}]})
 
 
-@pytest.mark.parametrize("text", ["attributes = ", "\x00", 'metrics = "spd"\nattributes = "sex"'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[metrics]\nspd = 0.1", "attributes = ", "\x00", 'metrics = "spd"\nattributes = "sex"'],
+)
 def test_files_that_are_no_policy(text: str, tmp_path: Path) -> None:
     (tmp_path / "isonomy.toml").write_text(text)
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as raised:
         Policy.read(tmp_path)
+    assert "\n" not in str(raised.value)
     with pytest.raises(InputError, match=r"no policy .*; did you mean .*isonomy.toml"):
         Policy.read(tmp_path / "isonom.toml")
 

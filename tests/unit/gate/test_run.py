@@ -239,3 +239,16 @@ def test_a_file_without_labels(tmp_path: Path) -> None:
     assert (done.verdict, done.outcomes[0].value) == ("violated", pytest.approx(0.6))
     with pytest.raises(InputError, match="needs true labels"):
         check(tmp_path / "hired.csv", policy(metrics={"eod": 0.1}, data=rules.data))
+
+
+def test_a_frame_without_labels_is_checked_as_its_file(tmp_path: Path) -> None:
+    people = pd.DataFrame(
+        {"sex": ["f"] * 1000 + ["m"] * 1000, "hired": [1] * 300 + [0] * 1200 + [1] * 500}
+    )
+    people.to_parquet(tmp_path / "hired.parquet")
+    data = Columns(prediction="hired", privileged={"sex": "m"})
+    rules = policy(metrics={"disparate_impact": 0.8, "spd": 0.3}, data=data)
+    one, other = (check(source, rules) for source in (people, tmp_path / "hired.parquet"))
+    assert one.outcomes == other.outcomes
+    with pytest.raises(InputError, match="needs true labels"):
+        check(people, policy(metrics={"eod": 0.1}, data=data))

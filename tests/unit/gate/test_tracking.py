@@ -1,4 +1,4 @@
-"""What is in an MLflow run: real runs, in a folder."""
+"""What is in an MLflow run: real runs, in a folder and in SQLite."""
 
 import json
 from pathlib import Path
@@ -33,13 +33,20 @@ def test_without_mlflow_the_extra_is_named(audit_of: Any, monkeypatch: pytest.Mo
         log_mlflow(audit_of([300, 500], [1000, 1000]))
 
 
-@pytest.fixture
-def mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """MLflow that keeps its runs in a folder of this test."""
+@pytest.fixture(params=["folder", "sqlite"])
+def mlflow(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """MLflow that keeps its runs in a folder of this test, or in a database there."""
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
     module = pytest.importorskip("mlflow", reason="needs the extra mlflow")
-    module.set_tracking_uri((tmp_path / "runs").as_uri())
+    if request.param == "sqlite":
+        for needed in ("sqlalchemy", "alembic"):
+            pytest.importorskip(needed, reason="MLflow keeps runs in SQLite by it")
+        module.set_tracking_uri(f"sqlite:///{tmp_path / 'runs.db'}")
+        module.create_experiment("here", artifact_location=(tmp_path / "files").as_uri())
+        module.set_experiment("here")
+    else:
+        module.set_tracking_uri((tmp_path / "runs").as_uri())
     yield module
     while module.active_run():
         module.end_run()
@@ -71,12 +78,15 @@ def test_a_real_run(mlflow: Any, audit_of: Any) -> None:
 def test_mlflows_own_gate_takes_the_metrics(mlflow: Any, audit_of: Any) -> None:
     from mlflow.models import EvaluationResult, MetricThreshold
 
-    name = "fair.statistical_parity_difference.sex.bias"
-    limit = {name: MetricThreshold(threshold=0.1, greater_is_better=False)}
+    name = "fair.statistical_parity_difference.sex"
+    limit = {
+        f"{name}.high": MetricThreshold(threshold=0.1, greater_is_better=False),
+        f"{name}.low": MetricThreshold(threshold=-0.1, greater_is_better=True),
+    }
     with mlflow.start_run():
         good = log_mlflow(audit_of([490, 500], [1000, 1000]))
     with mlflow.start_run():
         bad = log_mlflow(audit_of([300, 500], [1000, 1000]))
     mlflow.validate_evaluation_results(limit, EvaluationResult(metrics=good, artifacts={}))
-    with pytest.raises(mlflow.exceptions.MlflowException, match=r"sex\.bias"):
+    with pytest.raises(mlflow.exceptions.MlflowException, match=r"sex\.low"):
         mlflow.validate_evaluation_results(limit, EvaluationResult(metrics=bad, artifacts={}))

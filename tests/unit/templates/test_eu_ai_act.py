@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from isonomy import __version__
-from isonomy.audit import audit_file
+from isonomy.audit import audit_file, audit_selections
 from isonomy.errors import InputError
 from isonomy.templates import TEMPLATES, Document, fill_eu_ai_act
 
@@ -65,8 +65,8 @@ def test_what_only_people_know_stays_open(rows: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"label": None}, "name label="),
-        ({"bins": {"sex": [1]}}, "need a file"),
+        ({"prediction": None}, "name prediction="),
+        ({"bins": {"sex": [1]}}, "sex"),
         ({"prediction": "q"}, "There is no column 'q'"),
         ({"fields": {"test_date": "2999-01-01"}}, "must not lie in the future"),
     ],
@@ -74,3 +74,22 @@ def test_what_only_people_know_stays_open(rows: pd.DataFrame) -> None:
 def test_bad_input_is_one_sentence(rows: pd.DataFrame, options, words: str) -> None:
     with pytest.raises(InputError, match=words):
         fill_eu_ai_act(rows, **OPTIONS | options)
+
+
+def test_without_labels_it_says_what_it_cannot_fill(rows: pd.DataFrame, tmp_path) -> None:
+    rows.drop(columns="y").to_csv(tmp_path / "rows.csv", index=False)
+    options = {"prediction": "p", "sensitive_features": "sex", "privileged": "M", "resamples": 200}
+    document = fill_eu_ai_act(tmp_path / "rows.csv", **options)
+    made = audit_selections(
+        rows["p"], sensitive_features=rows[["sex"]], reference="M", resamples=200
+    )
+    again = fill_eu_ai_act(made)
+    assert document.sections[1:] == again.sections[1:]
+    words = text_of(document)
+    assert "accuracy and robustness cannot be computed" in words
+    assert "rates of errors by group cannot be given" in words
+    assert "accuracy" in {f.name for f in document.open_fields}
+    ratios = document.sections[2].tables[-1].rows
+    assert [row[-1] for row in ratios] == [v or "" for v in made.ratios["verdict"]]
+    filled = fill_eu_ai_act(made, fields={"accuracy": "AUC 0.81 on the labelled sample of 2025"})
+    assert "accuracy" not in {f.name for f in filled.open_fields}
