@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from isonomy.cli.study_tables import open_store, other_studies, write_part
+from isonomy.cli.paper_tables import other_studies
+from isonomy.cli.study_tables import open_store, write_part
 from isonomy.papers import PAPERS, Paper, load_study, paper_of, read_published
 from isonomy.papers.compare import compare, compare_with_print
 from isonomy.papers.paper import FINDINGS

@@ -37,6 +37,7 @@ def show_tables(
     """Show tables of a store's study, or of a paper and its authors' files; or list them."""
     from isonomy._names import split_commas
     from isonomy.papers import PAPERS, paper_of, read_published
+    from isonomy.papers.paper import FINDINGS
 
     store = None if isinstance(source, str) else source
     paper = PAPERS[str(source)] if store is None else paper_of(store.name)
@@ -54,7 +55,9 @@ def show_tables(
         screen.print("Make one, or all: the same command with --table NAME, or --table all")
     else:
         with working("making tables"):
-            options = {"published": store is None, "reading": reading}
+            options: dict[str, Any] = {"published": store is None, "reading": reading}
+            if store is not None and FINDINGS in wanted:
+                options["beside"] = other_studies(paper, store)
             made, left_out = paper.make_all(wanted, frame, skip="all" in words, **options)
         made = [result if store is None else paper.with_notes(result, store) for result in made]
         for result in made:
@@ -65,6 +68,25 @@ def show_tables(
         content |= {"tables": made, "left_out": left_out}
         write_reports(report_files, made, title=paper.name, notes=left_out, digits=digits)
     write_json(json_file, content)
+
+
+def other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":
+    """Read our runs of the paper's other studies, from beside the one that is shown."""
+    from isonomy.cli.study import open_store
+    from isonomy.store.record import combine
+
+    file = store.path.suffix == ".parquet"
+    places = {
+        name: store.path.with_name(f"{name}.parquet" if file else name)
+        for name in paper.studies
+        if name != store.name
+    }
+    found = [
+        paper.frame_of(open_store(str(place)))
+        for place in places.values()
+        if (place if file else place / "store.json").exists()
+    ]
+    return combine(found) if found else None
 
 
 def named_tables(table: list[str], paper: "Paper") -> list[str]:

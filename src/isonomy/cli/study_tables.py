@@ -22,7 +22,14 @@ from isonomy.cli.output import (
     make_table,
     write_json,
 )
-from isonomy.cli.paper_tables import Reading, Tables, named_tables, show_table, show_tables
+from isonomy.cli.paper_tables import (
+    Reading,
+    Tables,
+    named_tables,
+    other_studies,
+    show_table,
+    show_tables,
+)
 from isonomy.cli.progress import working
 from isonomy.cli.study import OUT, group, open_store
 from isonomy.errors import InputError
@@ -31,7 +38,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from isonomy.papers import Paper
     from isonomy.papers.compare import Comparison
     from isonomy.store import Store
 
@@ -159,24 +165,6 @@ def compare_command(
     _show_comparison(screen, result)
     if markdown:
         screen.print(f"Written: {Path(markdown).resolve()}", soft_wrap=True)
-
-
-def other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":
-    """Read our runs of the paper's other studies, from beside the one that is shown."""
-    from isonomy.store.record import combine
-
-    file = store.path.suffix == ".parquet"
-    places = {
-        name: store.path.with_name(f"{name}.parquet" if file else name)
-        for name in paper.studies
-        if name != store.name
-    }
-    found = [
-        paper.frame_of(open_store(str(place)))
-        for place in places.values()
-        if (place if file else place / "store.json").exists()
-    ]
-    return combine(found) if found else None
 
 
 _SHOWN = {

@@ -20,10 +20,10 @@ from isonomy.papers.cells import (
 )
 from isonomy.papers.compare_tables import compare_tables
 from isonomy.papers.judge import is_baseline, one_study
-from isonomy.papers.paper import FINDINGS, PAPERS, Paper
+from isonomy.papers.paper import FINDINGS, PAPERS, Paper, with_others
 from isonomy.papers.table import PaperTable
 from isonomy.stats import runs_needed
-from isonomy.store.record import check_frame, combine
+from isonomy.store.record import check_frame
 
 WORST = 10
 """How many of the cells that lie furthest apart are listed."""
@@ -270,7 +270,7 @@ def compare(
     tables, left_out = compare_tables(same_part(ours, part), part, about)
     findings = None
     if FINDINGS in about.tables:
-        findings = about.tables[FINDINGS].make(published=published, ours=_with(ours, beside))
+        findings = about.tables[FINDINGS].make(published=published, ours=with_others(ours, beside))
     if findings is not None and len(part) < len(published):
         data = findings.data.copy()
         same = about.tables[FINDINGS].make(published=part).data["recomputed"]
@@ -287,10 +287,6 @@ def with_causes(cells: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     places = zip(cells["dataset"], cells["model"], cells["mitigator"], strict=True)
     known = [cause_of(paper.causes, *place) or "not known" for place in places]
     return cells.assign(cause=np.where(cells["equal_runs"] == 1, "", known))
-
-
-def _with(ours: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:
-    return ours if beside is None else combine([ours, beside])
 
 
 def compare_with_print(
@@ -316,7 +312,7 @@ def compare_with_print(
         notes = ["The authors' files were not given (--published): single cells are not compared."]
     findings = None
     if FINDINGS in about.tables:
-        whole = _with(ours, beside)
+        whole = with_others(ours, beside)
         lacks = about.tables[FINDINGS].needs - about.parts(whole)
         if lacks:
             left_out.append(

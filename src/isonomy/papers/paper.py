@@ -110,6 +110,7 @@ class Paper:
         *,
         published: bool = False,
         reading: str | None = None,
+        beside: pd.DataFrame | None = None,
     ) -> PaperTable:
         """Make a table of a result frame.
 
@@ -123,6 +124,8 @@ class Paper:
             Whether the frame holds the authors' own runs: findings have a column for each side.
         reading : {"as_published", "corrected"}, optional
             For a table that has both.
+        beside : DataFrame, optional
+            Our runs of the paper's other studies, which findings use, too.
         """
         recipe = self.tables[table]
         if missing := recipe.needs - self.parts(frame):
@@ -136,7 +139,8 @@ class Paper:
             raise InputError(f"--reading must be as_published or corrected; got {reading!r}.")
         options = {} if reading is None else {"reading": reading}
         if table == FINDINGS:
-            return recipe.make(**{"published" if published else "ours": frame}, **options)
+            runs = with_others(frame, beside)
+            return recipe.make(**{"published" if published else "ours": runs}, **options)
         return recipe.make(frame, **options)
 
     def make_all(
@@ -182,6 +186,11 @@ class Paper:
         if self.about_runs is _no_notes:
             return made
         return replace(made, notes=(*made.notes, *self.about_runs(made.name, store.runs())))
+
+
+def with_others(ours: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:
+    """Return our runs of a study, with those of the paper's other studies where there are any."""
+    return ours if beside is None else combine([ours, beside])
 
 
 PAPERS: Registry[Paper] = Registry("paper")

@@ -119,9 +119,11 @@ def draw_bars(chart: Block) -> str:
                 # a second one of the same row goes beyond the first
                 away = 3 + 9 * int((data[row, :k] * np.sign(cut) > limit).sum())
                 parts.append(
-                    text(x, y - away if cut > 0 else y + away + 7, f"{value:.1f}", kind="cut")
+                    text(x, y - away if cut > 0 else y + away + 7, f"{value:.2g}", kind="cut")
                 )
-    parts.append(_legend(chart["columns"], has_print=bool(np.isfinite(theirs).any())))
+    cut_off = bool((np.abs(data) > limit).any())
+    has_print = bool(np.isfinite(theirs).any())
+    parts.append(_legend(chart["columns"], has_print=has_print, cut_off=cut_off))
     style = (
         "<style>.cut{font-size:9px;fill:var(--ink)}.row{font-size:10px;fill:var(--soft)}</style>"
     )
@@ -183,7 +185,7 @@ def _row_names(scale: Scale, chart: Block) -> str:
     return "".join([*parts, line(EDGE, zero, scale.width - 12, zero, ink="soft")])
 
 
-def _legend(names: list[str], *, has_print: bool) -> str:
+def _legend(names: list[str], *, has_print: bool, cut_off: bool) -> str:
     """Write the names of the columns in a line at the bottom."""
     x, y = EDGE, _HEIGHT - 8
     parts = []
@@ -195,6 +197,9 @@ def _legend(names: list[str], *, has_print: bool) -> str:
     if has_print:
         parts.append(line(x, y - 4, x + 12, y - 4, ink="ink", style=' stroke-width="1.6"'))
         parts.append(text(x + 16, y, "in print", anchor="start"))
+        x += 76
+    if cut_off:
+        parts.append(text(x, y, "a number at a bar: where it ends, cut off here", anchor="start"))
     return "".join(parts)
 
 

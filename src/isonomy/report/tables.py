@@ -6,11 +6,13 @@ import pandas as pd
 
 from isonomy._shown import SUMMARIES, Summary
 from isonomy.papers import PaperTable
+from isonomy.papers.paper import FINDINGS
 from isonomy.papers.table import label_of
 from isonomy.report import blocks as b
 from isonomy.report.figures import figure_chart
 
 _WIDE = 12  # columns, beyond which a table is written one cell a row
+_MANY = 8  # columns, beyond which only the note below a table says what its small numbers are
 
 
 @SUMMARIES.register("tables")
@@ -74,14 +76,35 @@ def summarize_tables(
 
 def _table(table: PaperTable, digits: int | None) -> list[b.Block]:
     text = table.shown(digits)
+    head = [b.heading(table.name), b.soft(f"{table.cases:,} {table.unit}.")]
+    notes = [b.soft(said) for said in table.notes]
+    if table.name == FINDINGS:
+        said = ((label_of(row), cells.astype(str).items()) for row, cells in text.iterrows())
+        return [
+            *head,
+            *(b.more(row, [b.facts(pairs)], unfolded=True) for row, pairs in said),
+            *notes,
+        ]
     theirs = _printed(table, text)
-    beside = any(cell for row in theirs for cell in row)
-    words = table.name == "findings"
+    figure = figure_chart(table)
+    caption = f"{table.name}: {table.title}"
+    if figure is not None:
+        return [*head, figure | {"numbers": _grid(caption, text, theirs)}, *notes]
+    # the paper's full width fits no screen: one table for each gap, model or side
+    split = text.columns.nlevels > 1 and text.shape[1] > _WIDE
+    parts = [*dict.fromkeys(text.columns.get_level_values(0))] if split else []
+    grids = [_grid(f"{caption}, {part}", text[part], theirs[part]) for part in parts]
+    return [*head, *(grids or [_grid(caption, text, theirs)]), *notes]
+
+
+def _grid(caption: str, text: pd.DataFrame, theirs: pd.DataFrame) -> b.Block:
+    """Return cells as a table, with what is in print below them; one cell a row if it is wide."""
     columns = [label_of(c) for c in text.columns]
+    said = "" if _MANY < len(columns) <= _WIDE else "in print "
     rows: list[list[b.Cell]] = []
-    for (row, *ours), printed in zip(text.itertuples(), theirs, strict=True):
+    for (row, *ours), printed in zip(text.itertuples(), theirs.to_numpy().tolist(), strict=True):
         cells = [
-            b.word(str(cell), small=f"in print {other}" if other else "")
+            b.word(str(cell), small=f"{said}{other}" if other else "")
             for cell, other in zip(ours, printed, strict=True)
         ]
         if len(columns) > _WIDE:
@@ -92,20 +115,15 @@ def _table(table: PaperTable, digits: int | None) -> list[b.Block]:
     if len(columns) > _WIDE:
         heads: list[b.Cell] = [lead, "column", b.right("value")]
     else:
-        heads = [lead, *(c if words else b.right(c) for c in columns)]
-    note = " ".join(["Small: what the paper prints, where it is something else."] * beside)
-    made = b.table(f"{table.name}: {table.title}", heads, rows, note=note)
-    figure = figure_chart(table)
-    count = b.soft(f"{table.cases:,} {table.unit}.")
-    notes = [b.soft(said) for said in table.notes]
-    if figure is not None:
-        return [b.heading(table.name), count, figure | {"numbers": made}, *notes]
-    return [b.heading(table.name), count, made, *notes]
+        heads = [lead, *map(b.right, columns)]
+    beside = bool(theirs.to_numpy().astype(bool).any())
+    note = "Small: what the paper prints, where it is something else." if beside else ""
+    return b.table(caption, heads, rows, note=note)
 
 
-def _printed(table: PaperTable, text: pd.DataFrame) -> list[list[str]]:
+def _printed(table: PaperTable, text: pd.DataFrame) -> pd.DataFrame:
     """Return what the paper prints in each cell; empty where it prints the same, or nothing."""
     if table.printed is None:
-        return [[""] * text.shape[1] for _ in range(len(text))]
+        return text.map(lambda _: "")
     theirs = table.printed.reindex_like(text).astype(object).fillna("").astype(str)
-    return theirs.where(theirs != table.text(), "").to_numpy().tolist()
+    return theirs.where(theirs != table.text(), "")

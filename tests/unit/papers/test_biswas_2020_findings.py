@@ -149,7 +149,7 @@ def test_figure_7_takes_the_second_attribute_from_joint_counts(store: Store) -> 
     assert PAPERS["biswas"].make("fig3", frame).data.loc["GC1", "SPD"] == 0.0
 
 
-def test_compare_reads_the_corrected_study_beside_it(store: Store) -> None:
+def test_compare_and_tables_read_the_corrected_study_beside_it(store: Store) -> None:
     other = Store.create(store.path.parent / CORRECTED, CORRECTED)
     with other.writer() as writer:
         writer.append(study(CORRECTED, {"GC1": biases(0.1, R=0.05), "GC6": biases(0.3, O=0.1)}))
@@ -158,6 +158,10 @@ def test_compare_reads_the_corrected_study_beside_it(store: Store) -> None:
     assert "The paper's twelve findings" in shown.output
     assert "corrected: total bias 0.10 by recall (GC1), 0.30 by precision (GC6)" in shown.output
     assert "recomputed: the authors' files were not given" in shown.output
+    words = ["study", "tables", str(store.path), "--table", "findings"]
+    table = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert table.exit_code == 0, table.output
+    assert "corrected: total bias 0.10 by recall (GC1), 0.30 by precision (GC6)" in table.output
 
 
 def test_print_of_table_2_stands_beside_our_runs(store: Store) -> None:

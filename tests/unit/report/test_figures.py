@@ -34,13 +34,15 @@ def test_a_bar_is_as_long_as_its_number_and_starts_at_zero() -> None:
     assert di[0]["x"] + di[0]["width"] == pytest.approx(ti[0]["x"], abs=0.2)
     assert "Bias &amp; more" in drawing
     assert "in print" not in drawing
+    assert "cut off" not in drawing
 
 
 def test_long_bars_are_cut_off_and_say_their_number() -> None:
     data = pd.DataFrame({"DI": [0.2, 0.1, -9.0]}, ROWS)
     drawing, found = bars(data)
     assert found[2]["height"] == pytest.approx(2 * found[0]["height"], rel=0.02)  # 2 x the median
-    assert re.findall(r'class="cut">(.*?)<', drawing) == ["-9.0"]
+    assert re.findall(r'class="cut">(.*?)<', drawing) == ["-9"]
+    assert "cut off here" in drawing
 
 
 def test_print_is_a_stroke_at_its_own_height() -> None:

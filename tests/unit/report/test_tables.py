@@ -3,7 +3,7 @@
 import pandas as pd
 
 from isonomy.papers.table import PaperTable, decimals
-from isonomy.report import summarize, to_html
+from isonomy.report import summarize, to_html, to_markdown
 from isonomy.report.figures import figure_svg
 
 ROWS = ["GC1", "GC2", "TM1"]
@@ -30,3 +30,36 @@ def test_the_print_stands_beside_a_cell_that_differs() -> None:
     assert "what the paper prints" in page
     same = PaperTable("t", "", data, 3, printed=printed.iloc[:1], write=decimals(1))
     assert "what the paper prints" not in to_html(summarize(same, title="p"))
+
+
+def test_a_table_that_is_too_wide_is_one_for_each_part_of_its_columns() -> None:
+    columns = pd.MultiIndex.from_product([["before", "after"], [f"M{k}" for k in range(7)]])
+    data = pd.DataFrame([range(14)] * 3, ROWS, columns)
+    printed = data.map(str).replace("13", "99")
+    page = summarize(PaperTable("table2", "Models", data, 3, printed=printed, write=str))
+    tables = [
+        block for part in page["parts"] for block in part["blocks"] if block["type"] == "table"
+    ]
+    assert [t["caption"] for t in tables] == ["table2: Models, before", "table2: Models, after"]
+    assert [c["label"] for c in tables[1]["columns"]] == ["row", *(f"M{k}" for k in range(7))]
+    assert tables[1]["rows"][0][0]["text"] == "GC1"
+    assert tables[1]["rows"][0][-1] == {"text": "13", "small": "in print 99"}
+    assert [bool(t["note"]) for t in tables] == [False, True]
+    # without parts to cut at, every cell has a row
+    [long] = [
+        block
+        for part in summarize(PaperTable("t", "", data.set_axis(range(14), axis=1), 3))["parts"]
+        for block in part["blocks"]
+        if block["type"] == "table"
+    ]
+    assert len(long["rows"]) == 3 * 14
+
+
+def test_findings_are_listed_one_after_another() -> None:
+    said = pd.DataFrame(
+        {"as published": ["7 of 40", "all"], "survives": ["no", "yes"]}, ["1. Few", "2. Many"]
+    )
+    page = summarize(PaperTable("findings", "Two findings", said, 2, unit="findings"))
+    text = to_markdown(page)
+    assert "**2. Many**\n\n- as published: all\n- survives: yes" in text
+    assert "<details open><summary>1. Few</summary>" in to_html(page)
