@@ -6,7 +6,7 @@ One paper at length, from the folders that its studies were run into, or their f
     python tools/findings.py results/biswas_2020.parquet docs/how-to/forty-models.md --published DIR
 
 All papers, as tables, from the files of a folder of results; DIR holds what authors published, in
-folders called ``biswas``, ``fairea`` and ``chen``:
+folders called ``biswas``, ``fairea`` and ``chen``, or in a folder of it (``multi/icse24``):
 
     python tools/findings.py results docs/what-we-found.md --published DIR
 
@@ -98,9 +98,13 @@ def all_papers(results: Path, published: str | Path | None) -> dict[str, str]:
     for name, paper in PAPERS.items():
         theirs = None
         if published and paper.read is not None:
-            theirs = read_published(name, Path(published) / name.split("_")[0])
+            theirs = read_published(name, _archive(Path(published), name.split("_")[0]))
         parts[name] = in_short(paper, theirs, _ours(paper, results))
     return parts
+
+
+def _archive(published: Path, name: str) -> Path:
+    return next(iter([*published.glob(name), *published.glob(f"*/{name}")]), published / name)
 
 
 def in_short(paper: Paper, published: pd.DataFrame | None, ours: pd.DataFrame | None) -> str:

@@ -14,9 +14,12 @@ FILES = sorted(p for p in ROOT.rglob("*.py") if p.relative_to(ROOT).parts[0] != 
 FOLDERS = {p.parent.name for p in (ROOT / "papers").glob("*/__init__.py")}
 
 
+COMMON = {"multi", "fairhome"}  # a word of the field, and a method that the library has
+
+
 def words_of(paper: Paper) -> list[str]:
     """Return what names a paper: parts of its name, its first author, its own words."""
-    parts = [part for part in paper.name.split("_") if not part.isdigit()]
+    parts = [part for part in paper.name.split("_") if not part.isdigit() and part not in COMMON]
     return [*parts, re.split(r"[\s,]", paper.reference)[0].lower(), *paper.words]
 
 

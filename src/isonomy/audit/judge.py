@@ -70,6 +70,15 @@ def thresholds(
         ratio = metric.goal == "one"
         between = ratio and metric.parts is not None  # four fifths are of rates, and not of odds
         bounded = metric.kind == "group" and (between or np.isfinite(metric.bounds).all())
+        if bounded and metric.parts is None:
+            # resamples of a largest or mean gap lean away from 0: no verdict can rest on them
+            if metric.name in limits:
+                raise InputError(
+                    f"A threshold must be for a gap whose limits are known; the interval of "
+                    f"{metric.name} is of resamples, which lean away from 0: leave the threshold "
+                    f"out and read the interval, or set one for a gap of one rate."
+                )
+            continue
         default = limits["ratio" if ratio else "difference"] if bounded else None
         limit = limits.get(metric.name, default)
         if limit is None:

@@ -1,6 +1,6 @@
 """What we measure: one small tensor of counts, and every metric as a line over it."""
 
-from isonomy.metrics import gaps, individual, performance, scores, selection
+from isonomy.metrics import gaps, individual, performance, scores, selection, subgroups
 from isonomy.metrics.counts import Counts
 from isonomy.metrics.gaps import COMPARISONS
 from isonomy.metrics.individual import Neighbours, neighbours
@@ -34,4 +34,5 @@ __all__ = [
     "scorer",
     "scores",
     "selection",
+    "subgroups",
 ]

@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._arrays import Floats
+from isonomy._validate import check_choice
 from isonomy.errors import InputError
 from isonomy.store.record import Block, blocks_frame
 
@@ -82,6 +83,32 @@ def numbers(file: File, words: Iterable[str]) -> Floats:
         return np.array([*words], dtype=np.float64)
     except ValueError as error:
         raise InputError(f"{file.path} must hold numbers; {error}.") from None
+
+
+def named_rows(file: File, names: Mapping[str, str]) -> tuple[tuple[str, ...], Floats]:
+    """Return the rows of a file that begin with a name, under ours; an unknown name is an error."""
+    rows = [line.split() for line in file.lines()]
+    for row in rows:
+        check_choice(f"metric (in {file.path})", row[0], list(names))
+    if len({len(row) for row in rows}) != 1:
+        raise InputError(f"{file.path} must hold rows of equal length; they differ.")
+    words = (word for row in rows for word in row[1:])
+    return tuple(names[row[0]] for row in rows), numbers(file, words).reshape(len(rows), -1)
+
+
+def run_block(
+    file: File, names: Mapping[str, str], place: tuple[str, str, str, str, str], repeats: int
+) -> Block:
+    """Return the runs of a file of named rows; what stands behind them in a row is left out.
+
+    ``place`` is the study, the dataset, the attributes, the model and the mitigator.
+    """
+    metrics, values = named_rows(file, names)
+    count, reason = values.shape[1], ""
+    if count > repeats:
+        values = values[:, :repeats]
+        reason = f"the file has {count} values a row; the first {repeats} are the runs"
+    return Block(*place, metrics, values, range(values.shape[1]), reason=reason)
 
 
 def refuse_empty(blocks: list[Block], folder: str | Path, what: str) -> pd.DataFrame:

@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from isonomy._arrays import Floats
-from isonomy._validate import check_choice
-from isonomy.errors import InputError
-from isonomy.papers.archive import PUBLISHED, File, curve_blocks, list_files, numbers, refuse_empty
+from isonomy.papers.archive import (
+    PUBLISHED,
+    curve_blocks,
+    list_files,
+    named_rows,
+    refuse_empty,
+    run_block,
+)
 from isonomy.papers.chen_2022.cases import BIAS, METHODS, NAMES
 from isonomy.store.record import Block
 
@@ -53,33 +57,11 @@ def read_chen(folder: str | Path) -> pd.DataFrame:
     blocks: list[Block] = []
     for file in list_files(folder):
         if (match := _FILE.match(file.name)) and match[1] in _METHODS:
-            blocks.append(_runs(file, match))
+            dataset = _DATASETS.get(match[3], match[3])
+            place = (_STUDY, dataset, match[4].lower(), match[2], _METHODS[match[1]])
+            blocks.append(run_block(file, _METRICS, place, _REPEATS))
         elif match := _CURVE.match(file.name):
-            names, values = _lines(file, _BASELINE)
-            place = (_STUDY, _DATASETS.get(match[1], match[1]), match[3].lower(), match[2])
-            blocks += curve_blocks(place, "majority", names, values)
+            names, values = named_rows(file, _BASELINE)
+            line = (_STUDY, _DATASETS.get(match[1], match[1]), match[3].lower(), match[2])
+            blocks += curve_blocks(line, "majority", names, values)
     return refuse_empty(blocks, folder, ARCHIVE)
-
-
-def _lines(file: File, names: dict[str, str]) -> tuple[tuple[str, ...], Floats]:
-    """Return the named rows of a file; an unknown name is an error, not a silent loss."""
-    rows = [line.split() for line in file.lines()]
-    for row in rows:
-        check_choice(f"metric (in {file.path})", row[0], list(names))
-    if len({len(row) for row in rows}) != 1:
-        raise InputError(f"{file.path} must hold rows of equal length; they differ.")
-    words = (word for row in rows for word in row[1:])
-    values = numbers(file, words).reshape(len(rows), -1)
-    return tuple(names[row[0]] for row in rows), values
-
-
-def _runs(file: File, match: re.Match[str]) -> Block:
-    metrics, values = _lines(file, _METRICS)
-    count = values.shape[1]
-    reason = ""
-    if count > _REPEATS:
-        values = values[:, :_REPEATS]
-        reason = f"the file has {count} values a row; the first {_REPEATS} are the runs"
-    place = (_STUDY, _DATASETS.get(match[3], match[3]), match[4].lower(), match[2])
-    repeats = range(values.shape[1])
-    return Block(*place, _METHODS[match[1]], metrics, values, repeats, reason=reason)

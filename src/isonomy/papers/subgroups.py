@@ -1,0 +1,132 @@
+"""Names in a result frame for what the studies of several attributes measure beside the whole.
+
+A metric by another attribute than the one under test is ``gap[race]``, the rate of a subgroup
+``selection_rate[sex=0,race=1]``, where 1 is the privileged side of an attribute. Runs of ours get
+them from their stored joint counts.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from isonomy.metrics import RATES, Counts
+from isonomy.store.record import Record, magnitude, records_frame
+from isonomy.study.measure import measure_counts, tested
+
+if TYPE_CHECKING:
+    from isonomy.store import Store
+
+GAPS: dict[str, str] = {
+    "spd": "statistical_parity_difference",
+    "aod": "average_odds_difference",
+    "eod": "equal_opportunity_difference",
+}
+"""The gaps of one attribute by the studies' short name, with their sign."""
+
+WORST: dict[str, str] = {f"wc{short}": f"worst_case_{name}" for short, name in GAPS.items()}
+"""The worst cases over all subgroups, by the studies' short name."""
+
+AVERAGE: dict[str, str] = {f"ave{short}": f"average_case_{name}" for short, name in GAPS.items()}
+"""The average cases over all subgroups, by the studies' short name."""
+
+PERFORMANCE: dict[str, str] = {
+    "accuracy": "accuracy",
+    "precision": "macro_precision(zero_division=0)",
+    "recall": "macro_recall(zero_division=0)",
+    "f1score": "macro_f1(zero_division=0)",
+    "mcc": "mcc(zero_division=0)",
+}
+"""The performance metrics by the studies' short name."""
+
+SHARES: dict[str, str] = {
+    "sr": "selection_rate",
+    "fpr": "false_positive_rate",
+    "tpr": "true_positive_rate",
+}
+"""The rates of a subgroup by the studies' short name."""
+
+
+def by_attribute(metric: str, attribute: str) -> str:
+    """Return the name of a metric by another attribute than the one under test.
+
+    Examples
+    --------
+    >>> by_attribute("|statistical_parity_difference|", "race")
+    '|statistical_parity_difference[race]|'
+    """
+    bare = metric.strip("|")
+    return metric.replace(bare, f"{bare}[{attribute}]")
+
+
+def of_group(rate: str, attributes: Iterable[str], sides: Iterable[int | str]) -> str:
+    """Return the name of a subgroup's rate; 1 is the privileged side of an attribute.
+
+    Examples
+    --------
+    >>> of_group("selection_rate", ["sex", "race"], "01")
+    'selection_rate[sex=0,race=1]'
+    """
+    pairs = zip(attributes, sides, strict=True)
+    return f"{rate}[{','.join(f'{name}={side}' for name, side in pairs)}]"
+
+
+def size_of(gap: str, attribute: str) -> str:
+    """Return the name of the size of a gap by one attribute of several."""
+    return by_attribute(magnitude(GAPS[gap]), attribute)
+
+
+def subgroup_rates(counts: Counts) -> dict[str, float]:
+    """Return every rate of every subgroup of counts whose privileged values are declared.
+
+    Examples
+    --------
+    >>> counts = Counts.from_labels(
+    ...     [1, 0, 1, 0], [1, 1, 1, 0],
+    ...     sensitive_features={"sex": ["f", "f", "m", "m"]}, privileged={"sex": "m"},
+    ... )
+    >>> subgroup_rates(counts)["selection_rate[sex=0]"]
+    1.0
+    """
+    sides = [
+        tuple(int(v in counts.privileged[a]) for a, v in zip(counts.attributes, g, strict=True))
+        for g in counts.groups
+    ]
+    groups = tuple(product((0, 1), repeat=len(counts.attributes)))
+    laid = counts.regroup(np.array([groups.index(side) for side in sides]), groups)
+    return {
+        of_group(rate, counts.attributes, group): float(value)
+        for rate in SHARES.values()
+        for group, value in zip(groups, RATES[rate](laid), strict=True)
+    }
+
+
+def beside(store: "Store", attributes: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
+    """Return what a store's runs tell beside their metrics: other attributes, and subgroups.
+
+    Parameters
+    ----------
+    store : Store
+        Runs of a study; those without joint counts tell nothing.
+    attributes : mapping
+        By dataset, the attributes of interest.
+    """
+    found: list[Record] = []
+    for record in store.records("status = 'ok' and repeat is not null"):
+        counts = record.counts
+        if counts is None:
+            continue
+        more = {
+            by_attribute(gap, other): value
+            for other in attributes.get(record.dataset, ())
+            if other in counts.attributes and other != record.attributes
+            for gap, value in measure_counts([counts], other, GAPS.values())[0].items()
+        }
+        own = tested(counts, record.attributes)
+        if all(name in own.privileged for name in own.attributes):
+            more |= subgroup_rates(own)
+        found.append(replace(record, metrics=more, key="", reason=""))
+    return records_frame(found)
