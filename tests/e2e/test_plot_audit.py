@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plot_audit.py"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "gallery" / "plot_audit.py"
 
 
 def test_the_example_of_the_plots(tmp_path: Path) -> None:

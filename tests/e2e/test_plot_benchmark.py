@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plot_benchmark.py"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "gallery" / "plot_benchmark.py"
 
 
 def run(place: Path) -> str:

@@ -1,0 +1,6 @@
+"""
+A lender
+========
+
+In preparation.
+"""
