@@ -45,7 +45,10 @@ search = GridSearchCV(
 found = pd.DataFrame(search.cv_results_)
 figure, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
 for (weight, part), mark, colour in zip(
-    found.groupby(found["param_class_weight"].fillna("none")), "os", ("#0072B2", "#D55E00")
+    found.groupby(found["param_class_weight"].fillna("none")),
+    "os",
+    ("#0072B2", "#D55E00"),
+    strict=True,
 ):
     ax.errorbar(
         -part["mean_test_gap"], part["mean_test_accuracy"],
@@ -53,7 +56,7 @@ for (weight, part), mark, colour in zip(
         fmt=mark, color=colour, elinewidth=0.6, label=f"class weights: {weight}",
     )  # fmt: skip
     for depth, x, height in zip(
-        part["param_max_depth"], -part["mean_test_gap"], part["mean_test_accuracy"]
+        part["param_max_depth"], -part["mean_test_gap"], part["mean_test_accuracy"], strict=True
     ):
         ax.annotate(depth, (x, height), xytext=(5, 5), textcoords="offset points", fontsize=9)
 ax.set_xlabel("gap in selection rates (statistical parity difference, size)")

@@ -24,7 +24,9 @@ known = compas.sensitive["race"].isin(["African-American", "Caucasian", "Hispani
 X = compas.X.loc[known].drop(columns="c_charge_desc")  # hundreds of texts
 y = compas.y01[known]
 people = compas.sensitive.loc[known].astype(str)
-predicted = cross_val_predict(HistGradientBoostingClassifier(max_depth=3), X, y, cv=5)
+predicted = cross_val_predict(
+    HistGradientBoostingClassifier(max_iter=40, random_state=0), X, y, cv=5
+)
 
 # %%
 # False alarms, by race, by sex, and by both
@@ -50,6 +52,5 @@ plt.show()
 # --------------------------------------------
 # Verdicts on single groups hold for all groups of the attribute together.
 
-single = result.frame("comparisons").query("attribute == 'race & sex' or attribute == 'race × sex'")
-print(result.frame("comparisons")["attribute"].unique())
-print(single[["group", "value", "low", "high", "verdict"]].round(3).to_string(index=False))
+single = result.frame("comparisons").query("attribute == 'sex & race'")
+print(single[["comparison", "value", "low", "high", "verdict"]].round(3).to_string(index=False))

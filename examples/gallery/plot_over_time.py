@@ -32,8 +32,8 @@ decided = np.where(yes, 1, predicted)
 # %%
 # When was it seen?
 # -----------------
-# The line stands before the first month in which the change was shown, not before the month in which
-# it happened: evidence needs rows.
+# The gap closes by and by, and the test says from which month on, and after which month it could be
+# said. A gap that moves towards its accepted range moves, too: the sign tells which way.
 
 over = audit_over_time(
     y, decided, sensitive_features={"group": group}, when=when, privileged="privileged"

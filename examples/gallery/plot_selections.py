@@ -14,6 +14,7 @@ approved. An audit of selections compares the rates alone.
 from matplotlib import pyplot as plt
 
 from isonomy import audit_selections, load
+from isonomy.plots import plot_intervals
 
 loans = load("boston_hmda")
 result = audit_selections(
@@ -27,12 +28,19 @@ print(result)
 # %%
 # Ratios to the reference
 # -----------------------
-# Four fifths is the usual limit of a ratio of rates. The two groups are below the reference by more
-# than chance, and not clearly below four fifths: both are said.
+# Four fifths is the usual limit of a ratio of rates. Both groups are approved less often by more than
+# chance; that a ratio is below four fifths is *not* shown. An audit says both. ``shortfall`` counts
+# people: how many more would have been approved at the rate of the reference.
 
-ratios = result.frame("ratios")
-print(ratios.columns.tolist())
-result.plot("rates")
+ratios = result.frame("ratios").query("against == 'reference'")
+print(ratios[["group", "rows", "rate", "ratio", "low", "high", "shortfall"]].round(3).to_string())
+plot_intervals(
+    ratios.assign(value=ratios["ratio"], accept_low=0.8, accept_high=1.25),
+    label="group",
+    xlabel="share approved, as a ratio to that of white applicants",
+    reference=1,
+    log=True,
+)
 plt.show()
 
 # %%

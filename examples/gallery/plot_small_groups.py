@@ -51,7 +51,7 @@ ax = result.plot("rates", attribute="race")
 y = np.arange(len(rates))
 ax.plot(rates["pooled"], y + 0.22, "D", color="#D55E00", markersize=6, label="partially pooled")
 ax.plot(truth.loc[rates.index, "value"], y - 0.22, "k*", markersize=9, label="among all the others")
-ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0, -0.18), ncols=2)
+ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0, -0.25), ncols=2)
 plt.show()
 
 # %%
