@@ -73,5 +73,5 @@ ax.set_yticks(range(len(table)), [f"search {k + 1}, {g}" for k, g in enumerate(t
 ax.invert_yaxis()
 ax.set_xlim(left=0)
 ax.set_xlabel("what belonging to the group costs, in probability of approval (CD)")
-ax.legend(frameon=False)
+ax.legend(frameon=False, loc="lower left")
 plt.show()
