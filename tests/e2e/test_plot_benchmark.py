@@ -3,9 +3,8 @@
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plot_benchmark.py"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "gallery" / "plot_benchmark.py"
 
 
 def run(place: Path) -> str:
@@ -24,7 +23,4 @@ def test_the_example_of_the_benchmark(tmp_path: Path) -> None:
     assert "0 splits run now" in again
     # the same judgement of the same records
     assert first.split("before")[1] == again.split("before")[1]
-    drawing = (tmp_path / "out/plot_benchmark/plane.svg").read_text()
-    assert "var(--" not in drawing
-    ET.fromstring(drawing)
     assert "Choose " in (tmp_path / "out/plot_benchmark/report.html").read_text()

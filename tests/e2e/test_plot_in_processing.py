@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_more_eta_less_disparity() -> None:
     done = subprocess.run(
-        [sys.executable, "examples/plot_in_processing.py"],
+        [sys.executable, "examples/gallery/plot_in_processing.py"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -20,6 +20,7 @@ BASELINES = SHARED / "published" / "chen" / "Fairea_baseline"
     ("name", "options", "rows", "columns", "share"),
     [
         ("adult", {}, 48_842, 13, 0.2393),
+        ("boston_hmda", {}, 1_989, 42, 0.8773),
         ("compas", {}, 7_214, 10, 0.5493),
         ("compas", {"filtered": True}, 6_172, 10, 0.5449),
         ("german", {}, 1_000, 20, 0.7),
@@ -46,6 +47,8 @@ def test_raw_rows_columns_and_favourable_share(
     [
         ("adult", "sex", {"Female": 16_192, "Male": 32_650}),
         ("adult", "race", {"White": 41_762, "Black": 4_685, "Other": 406}),
+        ("boston_hmda", "race", {"white": 1_681, "black": 197, "Hispanic": 111}),
+        ("boston_hmda", "sex", {"male": 1_605, "female": 369}),
         ("compas", "sex", {"Female": 1_395, "Male": 5_819}),
         ("compas", "race", {"African-American": 3_696, "Caucasian": 2_454}),
         ("german", "sex", {"male": 690, "female": 310}),

@@ -9,6 +9,7 @@ from isonomy.data import (  # noqa: F401 - each registers itself
     adult,
     aif360,
     bank,
+    boston_hmda,
     compas,
     default_credit,
     german,

@@ -1,6 +1,6 @@
 """
-Fair-SMOTE, step by step
-========================
+What does a method do inside? Fair-SMOTE, step by step
+======================================================
 
 Fair-SMOTE fills the small cells of class and group with synthetic rows and then drops the rows
 whose prediction depends on the group. Here each step is done separately on Adult, and an audit shows
@@ -14,11 +14,13 @@ the effect on the attribute that was mitigated and on the one that was not.
 
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot as plt
 
 from isonomy.audit import audit
 from isonomy.data import load, make_splits, prepare, rows_of
 from isonomy.mitigators import FairSmote, Unmitigated
 from isonomy.models import make_model
+from isonomy.plots import plot_intervals
 
 adult = load("adult")
 split = make_splits(adult, splitter="chen", rows=rows_of(adult, "chen"))[0]
@@ -81,7 +83,7 @@ shelf = {
     "both": FairSmote(learner),
     "both, as published": FairSmote(learner, protocol="as_published"),
 }
-rows = []
+rows, gaps = [], []
 for name, model in shelf.items():
     model.set_params(sensitive_columns=[column], privileged=1)
     model.fit(X, y, sensitive_features=s)
@@ -96,4 +98,18 @@ for name, model in shelf.items():
     )
     row |= {f"{f.label} {f.attribute}": f.value for f in result.metrics if f.attribute}
     rows.append(row)
+    gaps.append(result.frame().dropna(subset=["attribute"]).assign(method=name))
 print(pd.DataFrame(rows).to_string(index=False, float_format="{:.3f}".format))
+
+# %%
+# The same with intervals
+# -----------------------
+
+table = pd.concat(gaps)
+table = table[table["label"] == "SPD"]
+figure, axes = plt.subplots(1, 2, figsize=(11, 3.4), layout="constrained", sharex=True)
+for ax, (attribute, part) in zip(axes, table.groupby("attribute", sort=False), strict=True):
+    plot_intervals(
+        part, label="method", xlabel=f"selection rates by {attribute}, gap", reference=0, ax=ax
+    )
+plt.show()

@@ -1,6 +1,6 @@
 """
-Every method on your own data: which one to choose
-==================================================
+Which method should I choose? A benchmark and its recommendation
+================================================================
 
 What ``isonomy benchmark`` does, from Python. Replace the data by your own file or frame.
 """
@@ -14,11 +14,11 @@ What ``isonomy benchmark`` does, from Python. Replace the data by your own file 
 
 from pathlib import Path
 
+from matplotlib import pyplot as plt
+
 import isonomy
 from isonomy.benchmark import sentences
 from isonomy.report import write
-from isonomy.report.benchmark import plane_of
-from isonomy.report.charts import draw_file
 
 METHODS = ["reweighing", "suppression", "disparate_impact_remover", "prejudice_remover"]
 METHODS += ["reject_option", "equalized_odds"]
@@ -48,9 +48,12 @@ table = result.frame()[["method", "word", "accuracy", "bias", "region", "worth",
 print(table.round(3).to_string(index=False))
 
 # %%
-# Show: the picture alone, and the whole page
-# -------------------------------------------
+# Show: every method in the plane of bias and accuracy
+# ----------------------------------------------------
+# The line is what overwriting predictions blindly would give, the broken one what a threshold per
+# group would. A method below the line is not worth having. ``write`` makes the page.
 
-(OUT / "plane.svg").write_text(draw_file(plane_of(section, section.judged)))
+result.plot()
+plt.show()
 write(result, OUT / "report.html")
-print(f"Wrote {OUT / 'plane.svg'} and {OUT / 'report.html'}")
+print(f"Wrote {OUT / 'report.html'}")

@@ -1,0 +1,353 @@
+"""Write docs/reference from the objects themselves, and llms.txt: `python docs/generate.py`.
+
+The documentation's build does it first; nothing under docs/reference is edited by hand. Names of
+Python are written as directives, which Sphinx turns into signatures, docstrings and source; all
+else is plain Markdown.
+"""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import isonomy
+from isonomy._registry import Registry
+from isonomy.cli import app
+from isonomy.cli.metrics import describe
+from isonomy.cli.mitigators import describe as describe_mitigator
+from isonomy.data import DATASETS
+from isonomy.metrics import METRICS
+from isonomy.mitigators import MITIGATORS
+from isonomy.papers import PAPERS, load_study, study_names
+from isonomy.papers.compare import compare_with_print
+from isonomy.study import Results
+from isonomy.templates import TEMPLATES
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+REFERENCE = HERE / "reference"
+# The flow of the house plan: a name that two rooms show is described in the first of them.
+ROOMS = (
+    *("isonomy", "isonomy.audit", "isonomy.metrics", "isonomy.data", "isonomy.mitigators"),
+    *("isonomy.tradeoff", "isonomy.benchmark", "isonomy.counterfactual", "isonomy.stats"),
+    *("isonomy.tails", "isonomy.gate", "isonomy.templates", "isonomy.report", "isonomy.plots"),
+    *("isonomy.study", "isonomy.store", "isonomy.papers", "isonomy.models", "isonomy.networks"),
+    *("isonomy.generators", "isonomy.search", "isonomy.testing", "isonomy.errors"),
+    "isonomy.pytest_plugin",
+)
+
+
+def write(path: Path, *lines: str) -> None:
+    """Write one page."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def table(*heads: str, rows: Iterable[Iterable[Any]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    cells = [" | ".join(str(cell).replace("|", "\\|") for cell in row) for row in rows]
+    return [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *(f"| {row} |" for row in cells)]
+
+
+def index(folder: str, title: str, text: str, pages: Iterable[str], *lines: str) -> None:
+    """Write the first page of a folder, which lists the others."""
+    contents = ["```{toctree}", ":hidden:", ":maxdepth: 1", "", *pages, "```", ""]
+    write(REFERENCE / folder / "index.md", f"# {title}", "", text, "", *lines, "", *contents)
+
+
+def directive(kind: str, name: str, *options: str) -> list[str]:
+    """Return the lines that let Sphinx describe an object."""
+    return ["```{eval-rst}", f".. {kind}:: {name}", *(f"   {o}" for o in options), "```", ""]
+
+
+def metrics() -> None:
+    """One page per metric, from the Metric object."""
+    rows: dict[str, list[list[str]]] = {"performance": [], "group": [], "individual": []}
+    for name, metric in METRICS.items():
+        facts = describe(metric)
+        written = ", ".join(f"`{k}={v}`" for k, v in facts["parameters"].items())
+        known = {
+            "best": facts["best"],
+            "range": facts["range"],
+            "needs": facts["needs"],
+            "parameters": written,
+            "also called": ", ".join(f"`{alias}`" for alias in facts["aliases"]),
+            "reference": facts["reference"],
+            "code": f"[{metric.kind} metrics](../rooms/isonomy.metrics.md)",
+        }
+        write(
+            REFERENCE / "metrics" / f"{name}.md",
+            *(f"# {name}", "", f"*{facts['label']}*, a {facts['kind']} metric.", ""),
+            *("```text", facts["formula"], "```", "", facts["reading"], ""),
+            *(f"**When not to use it.** {facts['when_not_to_use']}", ""),
+            *table("", "", rows=[(key, value) for key, value in known.items() if value]),
+            *("", "```console", f"$ isonomy metrics {name}", "```"),
+        )
+        rows[metric.kind].append(
+            [f"[{name}]({name}.md)", facts["label"], facts["best"], f"`{facts['formula']}`"]
+        )
+    lines = []
+    for kind, found in rows.items():
+        lines += [f"## {kind.capitalize()} metrics", ""]
+        lines += [*table("name", "short", "best", "formula", rows=found), ""]
+    text = "What they mean and how to read their signs: [guide 2](../../guide/2-metrics.md)."
+    index("metrics", "Metrics", text, METRICS, *lines)
+
+
+def mitigators() -> None:
+    """One page per mitigator, from its class."""
+    rows = []
+    for name, kind in MITIGATORS.items():
+        facts = describe_mitigator(kind)
+        shown = ("stage", "needs", "groups", "classes", "aims", "strength", "randomized")
+        known = {key: facts[key] for key in shown} | {"in tables": facts["label"]}
+        write(
+            REFERENCE / "mitigators" / f"{name}.md",
+            *(f"# {name}", "", facts["advice"], "", *table("", "", rows=known.items()), ""),
+            *directive("autoclass", f"isonomy.mitigators.{kind.__name__}", ":members:"),
+        )
+        attribute = "fit and predict" if facts["needs_sensitive_at_predict"] else "fit"
+        groups, classes = ("any" if facts[k] == "any number" else "2" for k in shown[2:4])
+        link = f"[{name}]({name}.md)"
+        rows.append([link, kind.stage, groups, classes, attribute, kind.advice])
+    heads = ("name", "stage", "groups", "classes", "needs the attribute to", "advice")
+    text = (
+        "Which to choose: [guide 4](../../guide/4-mitigation.md). Groups: `2` compares the privileged "
+        "group(s) with all others; `any` treats every group by itself."
+    )
+    index("mitigators", "Mitigators", text, MITIGATORS, *table(*heads, rows=rows))
+
+
+def datasets() -> None:
+    """One page per dataset, from its card."""
+    for name, entry in DATASETS.items():
+        info = entry.info
+        got = f"`isonomy data fetch {name}`, or the first `load({name!r})`"
+        if entry.by_hand:
+            got = "by hand: `isonomy data info` says from where"
+        columns = entry.columns
+        if isinstance(columns, Mapping):
+            columns = dict.fromkeys(c for version in columns.values() for c in version)
+        known = {
+            "rows": f"{entry.rows:,}",
+            "protected attributes": ", ".join(f"`{a}`" for a in entry.attributes),
+            "source": info.source,
+            "licence": info.licence,
+            "citation": info.citation,
+            "how to get it": "drawn by a generator" if entry.made else got,
+            **{f"rule of `{attribute}`": rule for attribute, rule in info.rules.items()},
+            **{f"SHA-256 of `{file.name}`": f"`{file.sha256}`" for file in entry.files},
+            "columns": ", ".join(f"`{column}`" for column in columns),
+        }
+        write(
+            REFERENCE / "datasets" / f"{name}.md",
+            *(f"# {name}", "", info.title, "", "What a careful reader must know:", ""),
+            *(f"- {' '.join(caveat.split())}" for caveat in info.caveats),
+            *("", *table("", "", rows=[(k, v) for k, v in known.items() if v]), ""),
+            *("```python", "import isonomy", "", f'data = isonomy.load("{name}")', "```", ""),
+            *directive("autofunction", f"{entry.loader.__module__}.{entry.loader.__name__}"),
+        )
+    rows = [
+        (f"[{n}]({n}.md)", f"{e.rows:,}", ", ".join(e.attributes), e.info.title.partition(": ")[2])
+        for n, e in DATASETS.items()
+    ]
+    text = "Caveats, splits and files of your own: [guide 1](../../guide/1-data.md)."
+    heads = ("name", "rows", "protected", "what is predicted")
+    index("datasets", "Datasets", text, DATASETS, *table(*heads, rows=rows))
+
+
+def templates() -> None:
+    """One page per template, from the fields it asks for."""
+    for name, form in TEMPLATES.items():
+        fields = [
+            (f"`{f.name}`", f.label, " or ".join(f.options) or f.hint, "yes" if f.required else "")
+            for f in form.fields
+        ]
+        write(
+            REFERENCE / "templates" / f"{name}.md",
+            *(f"# {name}", "", f"{form.title}. {form.advice}", "", f"Follows: {form.law}", ""),
+            *("```console", f"$ isonomy audit FILE --template {name}", "```", ""),
+            *("What it asks a person for:", ""),
+            *table("--field", "what", "form", "required", rows=fields),
+            *("", *directive("autofunction", f"{form.fill.__module__}.{form.fill.__name__}")),
+        )
+    rows = [(f"[{name}]({name}.md)", t.title, t.advice) for name, t in TEMPLATES.items()]
+    text = "How to fill one: [fill a form](../../how-to/templates.md)."
+    index("templates", "Templates", text, TEMPLATES, *table("name", "form", "when", rows=rows))
+
+
+def studies() -> None:
+    """One page per study that comes with the package, from its file."""
+    rows = []
+    for name in study_names():
+        study = load_study(name)
+        tasks = ", ".join(f"`{task}`" for task in study.tasks)
+        size = f"{len(study.tasks)} tasks, {len(study.methods)} methods, {study.repeats} repeats"
+        write(
+            REFERENCE / "studies" / f"{name}.md",
+            *(f"# {name}", "", f"{study.title}: {size}, protocol `{study.protocol}`.", ""),
+            *("```console", f"$ isonomy study run {name}", "```", "", f"Tasks: {tasks}", ""),
+            *("The study as a file, to run a part of it or to change it:", ""),
+            *("```toml", study.toml().strip(), "```"),
+        )
+        rows.append((f"[{name}]({name}.md)", size, study.title))
+    text = "How studies run, resume and are queried: [guide 5](../../guide/5-studies.md)."
+    index("studies", "Studies", text, study_names(), *table("name", "size", "what", rows=rows))
+
+
+def commands() -> None:
+    """One page per command, from its own help."""
+    import typer.main
+
+    pages = []
+
+    def section(command: Any, words: str, parent: Any, title: str) -> list[str]:
+        context = command.make_context(words, [], parent=parent, resilient_parsing=True)
+        context.terminal_width = context.max_content_width = 88
+        lines = [title, "", "```text", command.get_help(context).strip(), "```", ""]
+        for name, child in getattr(command, "commands", {}).items():
+            lines += section(child, name, context, f"## {title.strip('# ')} {name}")
+        return lines
+
+    for name, command in typer.main.get_command(app).commands.items():
+        words = f"isonomy {name}"
+        write(
+            REFERENCE / "commands" / f"{name}.md", *section(command, words, None, f"# {words}")
+        )
+        pages.append((f"[{words}]({name}.md)", command.get_short_help_str(200)))
+    names = [row[0].partition("](")[2].removesuffix(".md)") for row in pages]
+    text = "Exit codes: 0 fine, 1 violated, 2 bad input, 3 too little evidence (`check`)."
+    index("commands", "Commands", text, names, *table("command", "what it does", rows=pages))
+
+
+def public() -> dict[str, dict[str, str]]:
+    """Return where every public name of every room is described: by room, name to full name."""
+    homes: dict[int, str] = {}
+    found: dict[str, dict[str, str]] = {}
+    for room in (*ROOMS[1:], ROOMS[0]):
+        module = importlib.import_module(room)
+        found[room] = {}
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            shared = callable(thing) or isinstance(thing, Registry)
+            full = homes.setdefault(id(thing), f"{room}.{name}") if shared else f"{room}.{name}"
+            found[room][name] = full
+    return {room: found[room] for room in ROOMS}
+
+
+def has_page(full: str) -> bool:
+    """Return whether a public name is described on a page of its own."""
+    room, _, name = full.rpartition(".")
+    thing = getattr(importlib.import_module(room), name)
+    return room == "isonomy.mitigators" and thing in MITIGATORS.values()
+
+
+def first_line(thing: Any) -> str:
+    """Return the first line of a docstring, without its markup."""
+    text = inspect.cleandoc(getattr(thing, "__doc__", None) or "").partition("\n")[0]
+    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text).replace("``", "`")
+
+
+def described(full: str) -> list[str]:
+    """Return the section of one public name."""
+    room, _, name = full.rpartition(".")
+    module = importlib.import_module(room)
+    thing = getattr(module, name)
+    lines = [f"## {name}", ""]
+    if isinstance(thing, ModuleType):
+        return [*lines, *directive("automodule", thing.__name__)]
+    if inspect.isclass(thing):
+        return [*lines, *directive("autoclass", full, ":members:", ":show-inheritance:")]
+    if inspect.isroutine(thing):
+        return [*lines, *directive("autofunction", full)]
+    about = comment_of(module, name) or f"A {type(thing).__name__}."
+    if isinstance(thing, Registry):
+        about += f" A mapping of {len(thing)}: {', '.join(f'``{key}``' for key in thing)}."
+    elif not callable(thing):
+        about += f" ``{thing!r}``" if len(repr(thing)) < 500 else f" It has {len(thing)} entries."
+    return [*lines, *directive("py:data", full, "", about)]
+
+
+def comment_of(module: ModuleType, name: str) -> str:
+    """Return the string below the assignment of a constant, wherever in the room it is made."""
+    files = [Path(module.__file__ or "")]
+    files += sorted(files[0].parent.glob("*.py")) if hasattr(module, "__path__") else []
+    for file in files:
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        for statement, after in zip(body, body[1:], strict=False):
+            targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+            if any(isinstance(t, ast.Name) and t.id == name for t in targets) and isinstance(
+                after, ast.Expr
+            ):
+                said = ast.literal_eval(after.value) if isinstance(after.value, ast.Constant) else ""
+                return " ".join(str(said).split())
+    return ""
+
+
+def rooms() -> None:
+    """One page per room with every public name in it."""
+    pages = []
+    for room, names in public().items():
+        module = importlib.import_module(room)
+        lines = [f"# {room}", "", *directive("automodule", room, ":no-members:")]
+        listed = [
+            (f"{{py:obj}}`{name} <{full}>`", first_line(getattr(module, name)))
+            for name, full in names.items()
+            if name != "__version__"
+        ]
+        lines += table("name", "what it is", rows=listed) if listed else []
+        for name, full in names.items():
+            if full == f"{room}.{name}" and name != "__version__" and not has_page(full):
+                lines += ["", *described(full)]
+        write(REFERENCE / "rooms" / f"{room}.md", *lines)
+        pages.append((f"[{room}]({room}.md)", len(listed) or "", first_line(module)))
+    text = "Every public name of the package, by the room (module) it is imported from."
+    index("rooms", "Python", text, ROOMS, *table("room", "names", "what it is for", rows=pages))
+
+
+def numbers() -> None:
+    """What our stored runs say of each paper, beside the print, from the files in results/."""
+    for name, paper in PAPERS.items():
+        lines = []
+        for study in paper.studies:
+            file = ROOT / "results" / f"{study}.parquet"
+            if not file.exists():
+                continue
+            results = Results(file)
+            frame = paper.frame_of(results)
+            lines += [f"## {study}: what the stored runs show", ""]
+            made = compare_with_print(frame, name)
+            lines += [made.to_markdown() if hasattr(made, "to_markdown") else str(made), ""]
+        write(REFERENCE / "papers" / f"{name}.md", *lines)
+
+
+def main() -> None:
+    """Write everything."""
+    shutil.rmtree(REFERENCE, ignore_errors=True)
+    for part in (metrics, mitigators, datasets, templates, studies, commands, rooms):
+        part()
+    shelves = ("rooms", "commands", "metrics", "mitigators", "datasets", "templates", "studies")
+    pages = len([*REFERENCE.rglob("*.md")])
+    rows = [
+        ("[Python](rooms/index.md)", "every public name, by room, with its source"),
+        ("[Commands](commands/index.md)", "what `isonomy` can do in a shell"),
+        ("[Metrics](metrics/index.md)", f"{len(METRICS)}: formula, sign, when not to use it"),
+        ("[Mitigators](mitigators/index.md)", f"{len(MITIGATORS)}: stage, needs, parameters"),
+        ("[Datasets](datasets/index.md)", f"{len(DATASETS)}: source, licence, caveats, checksums"),
+        ("[Templates](templates/index.md)", f"{len(TEMPLATES)}: forms of laws and practices"),
+        ("[Studies](studies/index.md)", f"{len(study_names())}: declared in a file"),
+    ]
+    text = f"Generated from the code of Isonomy {isonomy.__version__}."
+    shelf = [f"{name}/index" for name in shelves]
+    index(".", "Reference", text, shelf, *table("", "", rows=rows))
+    print(f"docs/reference: {pages + 1} pages")
+
+
+if __name__ == "__main__":
+    main()
