@@ -5,7 +5,8 @@ one with ``*``, ``?`` or ``[`` is a pattern. The first line of a CSV file names 
 are separated by the comma, semicolon, tab or ``|``, whichever is most frequent in it. An empty cell is missing. In a
 column of numbers so are NA, N/A, NaN, null and None; among words they are words, so that a group
 coded ``NA`` is a group. A first column without a name, as pandas and R write their row numbers, is
-left out, and so is the index of pandas in a Parquet file. Between semicolons ``0,5`` and
+left out, and so is the index of pandas in a Parquet file. Text is UTF-8; of a CSV file that is not,
+a warning says how it is read (:mod:`isonomy._encoding`). Between semicolons ``0,5`` and
 ``1.234,56`` are numbers, where a column holds nothing else and one of them cannot be a whole number
 with separated thousands (``1,234``). Words such as yes and no, and dates, stay words; so do, in a Parquet or
 DuckDB file, lists and other values with parts. Decimals are floats. A sheet of an Excel file is
@@ -17,7 +18,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from isonomy._encoding import as_utf8
 from isonomy._excel import ABSENT, read_sheets, sheet_table
 from isonomy._validate import check_columns, check_names, listed, unknown_name
 from isonomy.errors import InputError
@@ -102,9 +104,19 @@ def open_table(
         with interruptible(), duckdb.connect(place, read_only=locked) as connection:
             # the progress bar goes to standard output, which belongs to the result
             connection.execute("SET enable_progress_bar = false")
-            literal = sql_text(name if pattern else re.sub(r"([*?\[])", r"[\1]", name))
-            rows = _plain_rows(connection, _reader(connection, literal, name, kind, table))
-            yield TableFile(connection, rows, _types(connection, rows))
+            with ExitStack() as kept:
+                literal = sql_text(name) if pattern else _literal(name)
+                try:
+                    rows = _reader(connection, literal, name, kind, table)
+                except duckdb.Error as error:
+                    if kind not in _CSV or not _is_not_utf8(error):
+                        raise
+                    listing = f"SELECT file FROM glob({literal}) ORDER BY file"
+                    paths = [Path(file) for (file,) in connection.execute(listing).fetchall()]
+                    literal = f"[{', '.join(map(_literal, kept.enter_context(as_utf8(paths))))}]"
+                    rows = _reader(connection, literal, name, kind, table)
+                rows = _plain_rows(connection, rows)
+                yield TableFile(connection, rows, _types(connection, rows))
     except duckdb.Error as error:
         raise _unreadable(name, error) from None
 
@@ -122,6 +134,15 @@ def interruptible() -> Iterator[None]:
         if str(error) != "Query interrupted":
             raise
         raise KeyboardInterrupt from None
+
+
+def _literal(name: str | os.PathLike[str]) -> str:
+    """Quote the name of a file for SQL, none of its characters a pattern."""
+    return sql_text(re.sub(r"([*?\[])", r"[\1]", str(name)))
+
+
+def _is_not_utf8(error: Exception) -> bool:
+    return "not utf-8" in str(error).lower()
 
 
 def _check_exists(path: Path) -> None:
@@ -274,7 +295,7 @@ def _unreadable(name: str, error: Exception) -> InputError:
     """Return the one-sentence error for a file that DuckDB cannot read."""
     text = str(error).strip()
     why = text.splitlines()[0].rstrip(".")
-    if "not utf-8" in text.lower():
+    if _is_not_utf8(error):
         line = re.search(r"on Line: (\d+)", text)
         where = f" (line {line[1]})" if line else ""
         why = f"it is not UTF-8 text{where}; save it as UTF-8"

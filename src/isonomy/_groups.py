@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from isonomy._bands import band_names, is_number, suggestion
+from isonomy._unknown import is_unknown
 from isonomy._validate import MISSING, as_numbers, check_length, comma_hint, listed, no_rows
 from isonomy.errors import InputError
 
@@ -50,35 +51,6 @@ def sort_key(value: Any) -> Any:
 def plain_value(value: Any) -> Any:
     """Return a label as a plain Python value; whole floats from a file stay floats."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-# NA and null are not among them: they may be the code of a group, and files keep them as words.
-_UNKNOWN = frozenset(
-    {
-        "", "?", "-", "n/a", "nan", "unknown", "(unknown)", "missing", "(missing)",
-        "not known", "not stated", "not specified", "not reported", "not available",
-        "not applicable", "undisclosed", "not disclosed", "prefer not to say", "declined",
-        "refused", "unspecified",
-    }
-)  # fmt: skip
-
-
-def is_unknown(value: Any) -> bool:
-    """Return whether a value of a protected attribute says that it is not known.
-
-    Examples
-    --------
-    >>> is_unknown("Unknown "), is_unknown("(missing)"), is_unknown("Other"), is_unknown("NA")
-    (True, True, False, False)
-    """
-    return is_missing(value) or (
-        isinstance(value, str) and " ".join(value.casefold().split()) in _UNKNOWN
-    )
-
-
-def is_unknown_group(group: Group) -> bool:
-    """Return whether some attribute of a group is not known."""
-    return any(is_unknown(value) for value in group)
 
 
 def near_duplicates(values: Iterable[Any]) -> list[list[Any]]:
@@ -154,11 +126,6 @@ def bands(values: "pd.Series[Any]", cuts: Sequence[float], attribute: str) -> "p
         raise InputError(f"At least one cut must be named for {attribute!r}; got none.")
     cut = pd.cut(values, [-np.inf, *edges, np.inf], right=False, labels=band_names(edges))
     return cut.astype(object).where(values.notna(), None)
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether an engine gave a value that is not known."""
-    return value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
 
 
 def factorize(values: Any) -> tuple[Codes, list[Any]]:

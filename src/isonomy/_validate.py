@@ -74,7 +74,23 @@ def as_names(names: Any, what: str = "sensitive_features") -> list[Any]:
         raise InputError(
             f"{what} must be names of columns; got a Series: pass its name, {names.name!r}."
         )
-    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    several = isinstance(names, Iterable) and not isinstance(names, str)
+    listing = list(names) if several else [names]
+    # the values of a column repeat, and names of columns do not
+    table = getattr(names, "ndim", 1) > 1 and not hasattr(names, "columns")
+    if table or _is_column(listing):
+        raise InputError(
+            f"{what} must be names of columns; got {given_as(names)} of {len(listing):,} values: put "
+            f"it into the table as a column, and pass the name of that."
+        )
+    return listing
+
+
+def _is_column(names: Sequence[Any]) -> bool:
+    try:
+        return len(names) > max(10, 2 * len(set(names)))
+    except TypeError:  # lists and the like, which are no names either
+        return False
 
 
 def unknown_name(kind: str, name: str, options: Sequence[Any]) -> UnknownName:

@@ -314,6 +314,8 @@ COMMANDS = [
     ("study export mine runs.csv --view run", "no view 'run'", "did you mean 'runs'?"),
     ("study score mine roc_auc", "must be a function of counts", "a new run measures it"),
     ("study merge mine mine", "'out/mine' is this one", "name another"),
+    ("study merge new mine mine", "name that one first, or copy it (cp -r mine new)"),
+    ("study merge mine elsewhere", "'elsewhere'", "folders of runs of the same study"),
     ("study tables mine", "belong to a paper's study", "isonomy study query"),
     ("published chn empty", "no paper 'chn'", "did you mean 'chen'?"),
     ("published chen empty", "it holds none", "name the root of the authors' repository"),
@@ -480,6 +482,14 @@ CALLS: list[tuple[Callable[[], Any], *tuple[str, ...]]] = [
     (lambda: ours(folder=3), "folder must be a path", "got 3"),
     (lambda: ours(label=FRAME["y"]), "the name of a column; got a Series", "'y'"),
     (lambda: ours(sensitive_features=FRAME["sex"]), "names of columns; got a Series", "'sex'"),
+    (
+        lambda: ours(sensitive_features=S),
+        "got a ndarray of 60 values",
+        "into the table as a column",
+    ),
+    (lambda: ours(sensitive_features=S.tolist()), "got a list of 60 values", "pass the name"),
+    (lambda: ours(sensitive_features=FRAME[["sex"]].to_numpy()), "got a ndarray of 60 values"),
+    (lambda: ours(drop=S), "drop must be names of columns; got a ndarray of 60 values"),
     (lambda: ours(drop="year"), "no column 'year'"),
     (lambda: ours(models=LogisticRegression), "the class LogisticRegression: pass an object"),
     (lambda: ours(random_state=[1]), "random_state", "a whole number", "got [1]"),
@@ -504,7 +514,9 @@ def test_commands(folder: Path, line: str, words: tuple[str, ...]) -> None:
         line = line.replace(short, options)
     done = isonomy(*shlex.split(line), cwd=folder)
     assert done.returncode == 2, done.stderr
-    start, sentence = done.stderr[: len("isonomy: ")], done.stderr[len("isonomy: ") : -1]
+    # where the machine is busy, a command says before that how far it is
+    said = re.sub(r"^.* so far\n", "", done.stderr, flags=re.MULTILINE)
+    start, sentence = said[: len("isonomy: ")], said[len("isonomy: ") : -1]
     assert start == "isonomy: "
     one_sentence(sentence, words)
     # on the command line there are options, and no parameters or values of Python

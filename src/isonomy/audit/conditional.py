@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isonomy._groups import is_unknown
+from isonomy._unknown import is_unknown
 from isonomy.audit.findings import ConditionalGap
 from isonomy.audit.limits import evidence_of
 from isonomy.metrics import Counts, Metric

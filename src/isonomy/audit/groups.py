@@ -7,6 +7,7 @@ import pandas as pd
 
 from isonomy._bands import too_many_numbers
 from isonomy._groups import near_duplicates
+from isonomy._unknown import code_notes
 from isonomy._validate import listed
 from isonomy.audit.findings import Finding, GroupRate
 from isonomy.audit.judge import FEWEST_ROWS, VACUOUS, is_judged
@@ -140,6 +141,8 @@ def _strays(attribute: str, part: Counts) -> list[str]:
             f"{n:,} {have} no known {attribute} ({listed(names)}): {are} listed, and compared with "
             f"no group."
         )
+    if len(part.attributes) == 1:
+        out += code_notes(attribute, (g[0] for g in part.groups))
     small = [
         label
         for label, n, u in zip(part.labels(), rows, unknown, strict=True)

@@ -15,10 +15,10 @@ from isonomy._groups import (
     factorize,
     group_index,
     is_one_of,
-    is_unknown_group,
     sort_key,
 )
 from isonomy._tables import row_count
+from isonomy._unknown import is_unknown_group
 from isonomy._validate import check_length, check_weight, listed, match_values, resolve_favorable
 from isonomy.audit.answers import Answers, ask
 from isonomy.audit.findings import Audit

@@ -15,7 +15,8 @@ from scipy.special import stdtr
 
 from isonomy._arrays import Floats, divide
 from isonomy._files import TableFile, sql_name
-from isonomy._groups import is_missing, plain_value
+from isonomy._groups import plain_value
+from isonomy._unknown import is_missing
 from isonomy._validate import MISSING
 from isonomy.audit.judge import FEWEST_ROWS
 from isonomy.errors import InputError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from isonomy._groups import is_unknown
+from isonomy._unknown import is_unknown
 from isonomy.data.leaks import distinct, proxy_notes, telling_columns
 
 # A column with one of these words in its name holds a protected attribute, however it is coded.

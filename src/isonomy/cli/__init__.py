@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from isonomy import __version__
-from isonomy.cli.output import command_line, one_line, speak, visible
+from isonomy.cli.output import command_line, one_line, speak, speak_warnings, visible
 from isonomy.cli.spoken import spoken
 from isonomy.errors import IsonomyError
 
@@ -83,6 +83,7 @@ def _usage(error: Any) -> str:
 def main() -> None:
     """Run the command; an error of the user's becomes one sentence and exit code 2."""
     command_line(sys.argv[1:])
+    speak_warnings()
     try:
         code = app(prog_name="isonomy", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

@@ -5,13 +5,14 @@ import os
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from isonomy.cli.spoken import spoken
-from isonomy.errors import InputError
+from isonomy.errors import InputError, IsonomyWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -188,6 +189,23 @@ def print_note(screen: "Console", text: str) -> None:
     from rich.markup import escape
 
     screen.print(f"[yellow]Note[/yellow] {escape(spoken(text))}", highlight=False)
+
+
+def speak_warnings() -> None:
+    """Let warnings be notes on standard error, each said once, without their place in the code."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        text, _, rest = str(message).strip().partition("\n")
+        if not isinstance(message, IsonomyWarning):  # of a library: its first line says what
+            text = f"{category.__name__}: {text.rstrip(':')}"
+        elif rest:
+            text = " ".join(f"{text}\n{rest}".split())
+        if text not in said:
+            said.add(text)
+            print_note(messages(), text)
+
+    warnings.showwarning = show
 
 
 def number(value: float | None, digits: int = 3) -> str:

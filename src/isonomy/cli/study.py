@@ -307,7 +307,11 @@ def merge_command(
     quiet: opt.Quiet = False,
 ) -> None:
     """Add the records of the same study from other folders."""
-    added = open_store(folder, out).merge(*map(open_store, others))
+    copied = f"cp -r {shlex.quote(others[0])} {shlex.quote(out or folder)}"
+    first = f"records are added to a run that is there: name that one first, or copy it ({copied})"
+    there = "name the folders of runs of the same study"
+    store = open_store(folder, out, hint=first)
+    added = store.merge(*(open_store(other, hint=there) for other in others))
     _finish(json_file, {"added": added}, f"{added:,} records were added.")
 
 
@@ -334,11 +338,17 @@ def read_size(text: str | None) -> int | None:
 
 
 def open_store(
-    folder: str, out: str | None = None, *, ours: bool = False, results: str | None = None
+    folder: str,
+    out: str | None = None,
+    *,
+    ours: bool = False,
+    results: str | None = None,
+    hint: str | None = None,
 ) -> "Store":
     """Open the run of a folder, of a study's name in out/ (or ``out``), or of a file of results.
 
-    With ``ours``, or the folder ``results``, it is the file of a study by name.
+    With ``ours``, or the folder ``results``, it is the file of a study by name. ``hint`` says what
+    to do where there is no run; by default, what makes one.
     """
     from isonomy.store import Store
 
@@ -348,7 +358,7 @@ def open_store(
 
         place = find_results(PAPERS.resolve(folder) if folder in PAPERS else folder, results)
     else:
-        place = _place(folder, out)
+        place = _place(folder, out, hint)
     if place.suffix.lower() == ".parquet":
         from isonomy.study import Results
 
@@ -356,7 +366,7 @@ def open_store(
     return Store.open(place)
 
 
-def _place(folder: str, out: str | None = None) -> Path:
+def _place(folder: str, out: str | None = None, hint: str | None = None) -> Path:
     """Return where a run is; where there is none, say where it was looked for and what makes it."""
     if out is not None:
         looked = [Path(out)]
@@ -376,9 +386,9 @@ def _place(folder: str, out: str | None = None) -> Path:
     make = f"isonomy study run {folder if ours else 'STUDY'}"
     if out is not None or not ours:
         make += f" --out {shlex.quote(out or folder)}"
+    hint = hint or f"name its folder with --out, or make it with {make}"
     raise InputError(
-        f"There is no run at {' or '.join(repr(str(place)) for place in looked)}: name its folder "
-        f"with --out, or make it with {make}."
+        f"There is no run at {' or '.join(repr(str(place)) for place in looked)}: {hint}."
     )
 
 

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._bands import is_number
 from isonomy._files import read_table
-from isonomy._groups import is_unknown, sorted_values
+from isonomy._groups import sorted_values
 from isonomy._tables import as_pandas
+from isonomy._unknown import is_unknown
 from isonomy._validate import (
     MISSING,
     as_names,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from isonomy._bands import MANY, is_number, read_cut
 from isonomy._excel import ABSENT
-from isonomy._groups import is_unknown
+from isonomy._unknown import is_unknown
 from isonomy._validate import comma_hint, given_as, listed
 from isonomy.errors import InputError
 

@@ -11,6 +11,7 @@ from isonomy._bands import is_number, too_many_numbers
 from isonomy._files import read_table
 from isonomy._groups import bands, choose_privileged, sorted_values
 from isonomy._tables import as_pandas, check_cells
+from isonomy._unknown import code_notes
 from isonomy._validate import as_names, check_choice, comma_hint, listed
 from isonomy.data.dataset import Dataset, by_attribute
 from isonomy.data.label import absent_label_notes, check_label, source_of_label
@@ -135,6 +136,8 @@ def own_dataset(
 def unknown_notes(data: Dataset, attributes: Sequence[str]) -> list[str]:
     """Say how many rows are not learned from, because the protected attribute is not known.
 
+    Values that may be codes for unknown (9, ``UNK``) are asked about.
+
     Examples
     --------
     >>> import pandas as pd
@@ -145,7 +148,8 @@ def unknown_notes(data: Dataset, attributes: Sequence[str]) -> list[str]:
     """
     missing = {attribute: int((~data.known(attribute)).sum()) for attribute in attributes}
     rows = {a: f"{n:,} rows" if n > 1 else "1 row" for a, n in missing.items() if n}
-    return [f"{n} without {a} {'is' if n == '1 row' else 'are'} left out." for a, n in rows.items()]
+    left = [f"{n} without {a} {'is' if n == '1 row' else 'are'} left out." for a, n in rows.items()]
+    return left + [note for a in attributes for note in code_notes(a, data.groups(a))]
 
 
 def identifier_notes(data: Dataset) -> list[str]:

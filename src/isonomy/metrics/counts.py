@@ -11,8 +11,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats
-from isonomy._groups import is_unknown_group, sort_key
+from isonomy._groups import sort_key
 from isonomy._tables import plain
+from isonomy._unknown import is_unknown_group
 from isonomy._validate import (
     MISSING,
     as_names,

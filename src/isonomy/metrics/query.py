@@ -9,8 +9,9 @@ from typing import Any
 
 from isonomy._bands import band_names, read_cut
 from isonomy._files import TableFile, open_table, sql_name
-from isonomy._groups import MOST_VALUES, is_missing, plain_value
+from isonomy._groups import MOST_VALUES, plain_value
 from isonomy._periods import period_sql
+from isonomy._unknown import is_missing
 from isonomy._validate import check_columns, comma_hint, listed, resolve_favorable
 from isonomy.errors import InputError
 from isonomy.metrics.tally import Cells, check_weight_sums, from_rows

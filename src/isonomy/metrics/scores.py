@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats, divide
 from isonomy._files import open_table, sql_name
-from isonomy._groups import as_column, is_missing, is_one_of, sorted_values
+from isonomy._groups import as_column, is_one_of, sorted_values
+from isonomy._unknown import is_missing
 from isonomy._validate import (
     MISSING,
     check_columns,

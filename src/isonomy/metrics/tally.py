@@ -18,11 +18,11 @@ from isonomy._groups import (
     attribute_columns,
     cross,
     factorize,
-    is_missing,
     plain_value,
     sort_key,
     too_many,
 )
+from isonomy._unknown import is_missing
 from isonomy._validate import MISSING, check_columns, check_length, check_weight, listed
 from isonomy.errors import InputError
 

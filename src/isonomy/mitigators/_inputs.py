@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomy._bands import MANY, quarters, suggestion
-from isonomy._groups import cross, is_unknown_group, read_attributes
+from isonomy._groups import cross, read_attributes
 from isonomy._tables import column_names, take
+from isonomy._unknown import is_unknown_group
 from isonomy._validate import MISSING, check_choice, listed, match_values, unknown_name
 from isonomy.errors import InputError, IsonomyWarning
 

@@ -8,7 +8,7 @@ guessed: the user declares it, or declares that it is unknown.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from isonomy._groups import is_unknown
+from isonomy._unknown import is_unknown
 from isonomy._validate import check_choice, listed, unknown_name
 from isonomy.errors import InputError
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from isonomy._arrays import Floats, divide
-from isonomy._groups import is_unknown
+from isonomy._unknown import is_unknown
 from isonomy._validate import MISSING, check_share, listed, match_values, resolve_favorable
 from isonomy.audit.pairs import pair_columns
 from isonomy.audit.stratified import within_strata

@@ -11,8 +11,9 @@ import pandas as pd
 
 from isonomy._arrays import Floats
 from isonomy._files import TableFile, open_table, sql_name
-from isonomy._groups import bands, factorize, is_missing, sort_key
+from isonomy._groups import bands, factorize, sort_key
 from isonomy._tables import as_pandas
+from isonomy._unknown import is_missing
 from isonomy._validate import MISSING, check_columns, is_real, listed
 from isonomy.errors import InputError
 from isonomy.metrics.query import MOST_CELLS, banded
