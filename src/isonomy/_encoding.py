@@ -52,7 +52,7 @@ def _copy(path: Path, target: Path) -> Path:
             f"text; save it as UTF-8."
         ) from None
     warnings.warn(
-        f"The file {name!r} is not UTF-8 text; it is read as {say}.",
+        f"The file {path.name!r} is not UTF-8 text; it is read as {say}.",
         DataCaveatWarning,
         stacklevel=2,
     )
