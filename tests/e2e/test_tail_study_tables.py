@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from isonomy.cli import app
 from isonomy.errors import InputError
 from isonomy.papers import PAPERS
-from isonomy.papers.monjezi_2025.cases import AVERAGE_METRICS
 from isonomy.papers.monjezi_2025.generated import run_generators
+from isonomy.papers.monjezi_2025.outcomes import AVERAGE_METRICS
 from isonomy.store import Record, Store
 from isonomy.study.tails import tail_metrics
 

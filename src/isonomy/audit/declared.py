@@ -23,6 +23,13 @@ from isonomy.models import MODELS, fit_model, make_model
 LIBRARIES = {"sklearn": None, "xgboost": "boost", "lightgbm": "boost", "catboost": "boost"}
 """Where a class may come from, and the extra that brings it; other models come as files."""
 
+_QUIET: dict[str, dict[str, Any]] = {
+    "lightgbm": {"verbosity": -1},
+    "catboost": {"verbose": False, "allow_writing_files": False},
+}
+"""What keeps a library from writing to the screen and into the folder at hand."""
+_SPOKEN = frozenset({"verbose", "verbosity", "verbose_eval", "silent", "logging_level"})
+
 
 @dataclass(frozen=True, eq=False)
 class TrainedModels:
@@ -85,6 +92,8 @@ def declared_model(text: str, *, random_state: int | None = 0) -> Any:
             raise unknown_name(f"parameter of {name}", key, sorted(known))
     if "random_state" in known:
         parameters = {"random_state": random_state, **parameters}
+    if _SPOKEN.isdisjoint(parameters):  # naming it twice is an error of theirs
+        parameters = {**_QUIET.get(name.partition(".")[0], {}), **parameters}
     learner.set_params(**parameters)
     return model
 

@@ -293,9 +293,9 @@ def _family_notes(audits: Mapping[str, Audit], models: int, confidence: float) -
         )
     out = [each]
     if models > 1:
+        every = f"all {models * (models - 1) // 2} pairs of models and " if models > 2 else ""
         out.append(
-            f"That one model is better or fairer than another holds at {confidence:.0%} for all "
-            f"{models * (models - 1) // 2} pairs of models and both goals of an attribute together "
-            f"(Holm), and so do the ranges of ranks."
+            f"That one model is better or fairer than another holds at {confidence:.0%} for "
+            f"{every}both goals of an attribute together (Holm), and so do the ranges of ranks."
         )
     return out

@@ -151,9 +151,14 @@ class ModelsAudit(Shown):
             better, fairer = (
                 sum(getattr(p, w) is not None for p in pairs) for w in ("better", "fairer")
             )
+            known = " and ".join(g for g, shown in ((good, better), ("bias", fairer)) if shown)
             out.append(
                 f"Of {len(pairs)} pairs, {better} are shown to differ in {good} and {fairer} in "
                 f"bias; in the others the order may be chance."
+                if len(pairs) > 1
+                else f"The two models are shown to differ in {known}."
+                if known
+                else "The two models are not shown to differ: their order may be chance."
             )
         return out
 

@@ -57,3 +57,20 @@ def test_trained_on_one_part_judged_on_the_other(tmp_path: Path) -> None:
         assert "isonomy[torch]" in done.left_out["b"]
     with pytest.raises(InputError, match="between 0 and 1"):
         train_models({"a": "lr"}, data, train=1.0)
+
+
+def test_learners_neither_speak_nor_leave_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    models = {
+        "cat": "catboost.CatBoostClassifier(iterations=2)",
+        "light": "lightgbm.LGBMClassifier(n_estimators=2)",
+        "loud": "catboost.CatBoostClassifier(iterations=2, logging_level=Silent)",
+    }
+    data = load("synthetic", n=200)
+    quiet = train_models({name: models[name] for name in ("cat", "light")}, data)
+    assert not quiet.left_out
+    assert [*tmp_path.iterdir()] == []
+    assert capfd.readouterr().out == ""
+    assert not train_models({"loud": models["loud"]}, data).left_out

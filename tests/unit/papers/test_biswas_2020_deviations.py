@@ -56,6 +56,10 @@ def test_every_miss_has_the_cause_that_the_numbers_show() -> None:
         found = deviations(runs("biswas_2020", {cell: changes}), PUBLISHED)
         assert found["cause"][found["number"] == "TI"].tolist() == [kind]
         assert (found["cause"][found["number"] != "TI"] == "").all()
+    one = runs("biswas_2020", {("GC5", "-"): [{}], ("GC5", "E"): [{}]})
+    ours = runs("biswas_2020", {("GC5", "-"): [{}] * 5, ("GC5", "E"): [{"TI": 1.2}] * 5})
+    found = deviations(ours, one.assign(study="biswas_2020:published"))
+    assert found["cause"][found["number"] == "TI"].tolist() == ["", "answers"]
     few = deviations(runs("biswas_2020", {("GC3", "-"): steady[:4]}), PUBLISHED)
     assert [*few["cause"].unique()] == ["", "runs"]
     # no favourable prediction in one of the runs: its F1 is undefined

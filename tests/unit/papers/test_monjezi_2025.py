@@ -7,9 +7,11 @@ import pytest
 from isonomy.errors import InputError, UnknownName
 from isonomy.papers import load_study
 from isonomy.papers.monjezi_2025 import tables as monjezi_2025
-from isonomy.papers.monjezi_2025.cases import groups_of, printed, printed_results, task_of
+from isonomy.papers.monjezi_2025.cases import groups_of
 from isonomy.papers.monjezi_2025.claims import Answer
 from isonomy.papers.monjezi_2025.generated import generator_records
+from isonomy.papers.monjezi_2025.names import task_of
+from isonomy.papers.monjezi_2025.transcript import printed, printed_results
 from isonomy.store import Record, combine, records_frame
 from isonomy.study.tails import side_metrics
 

@@ -4,15 +4,9 @@ import numpy as np
 import pandas as pd
 
 from isonomy.errors import InputError
-from isonomy.papers.monjezi_2025.cases import (
-    MODELS,
-    ORIGINAL,
-    Rows,
-    printed,
-    printed_two,
-    two_decimals,
-    with_rows,
-)
+from isonomy.papers.monjezi_2025.cases import Rows, with_rows
+from isonomy.papers.monjezi_2025.names import MODELS, ORIGINAL
+from isonomy.papers.monjezi_2025.transcript import printed, printed_two, two_decimals
 from isonomy.papers.table import PaperTable
 from isonomy.study.tails import HORIZONS, QUANTILES, SIDES
 from isonomy.tails import gev_logpdf

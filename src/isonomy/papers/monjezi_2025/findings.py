@@ -2,14 +2,13 @@
 
 import pandas as pd
 
-from isonomy.papers.monjezi_2025.cases import (
-    ORIGINAL,
-    printed_results,
-    results_of,
-    runs_of,
-)
+from isonomy.papers.monjezi_2025.cases import Rows, cases_of, groups_of, models_of, runs_of
 from isonomy.papers.monjezi_2025.claims import Results, answers, claims
+from isonomy.papers.monjezi_2025.generated import qualities_of
+from isonomy.papers.monjezi_2025.names import ORIGINAL
+from isonomy.papers.monjezi_2025.outcomes import mitigated_of, outcomes_of
 from isonomy.papers.monjezi_2025.table4 import missing_runs
+from isonomy.papers.monjezi_2025.transcript import printed_results
 from isonomy.papers.table import PaperTable, Reading
 
 FEWEST = 20
@@ -51,6 +50,26 @@ _OUR_NOTES = (
         "A group that nobody is disadvantaged in, or with too few different values, has no type."
     ),
 )
+
+
+def results_of(frame: pd.DataFrame, reading: Reading) -> Results:
+    """Return what the claims are counted on from our runs."""
+    own = models_of(frame)
+    if not len(own):
+        return Results(generators=qualities_of(frame))
+    published = reading == "as_published"
+    rows: Rows = "searched" if published else "real"
+    cases = cases_of(own, rows)
+    if not published:
+        cases["ECD"] = cases["locations"] = cases["ECD 1000"]
+    mitigated = mitigated_of(own, reading).drop(index=ORIGINAL, level="method", errors="ignore")
+    return Results(
+        cases=cases,
+        types=groups_of(own, rows)["type" if published else "evidence"],
+        mitigated=mitigated if len(mitigated) else None,
+        outcomes=outcomes_of(own, reading),
+        generators=qualities_of(frame),
+    )
 
 
 def findings(ours: pd.DataFrame | None = None) -> PaperTable:

@@ -15,16 +15,11 @@ from isonomy.data import encode, load, make_splits
 from isonomy.errors import InputError, IsonomyError
 from isonomy.generators.base import make_generator
 from isonomy.generators.quality import mds_points, quality
-from isonomy.papers.monjezi_2025.cases import (
-    GENERATOR,
-    TASKS,
-    printed,
-    printed_two,
-    qualities_of,
-    two_decimals,
-)
+from isonomy.papers.monjezi_2025.cases import means_of
+from isonomy.papers.monjezi_2025.names import GENERATOR, TASKS, tasks_of
+from isonomy.papers.monjezi_2025.transcript import printed, printed_two, two_decimals
 from isonomy.papers.table import PaperTable
-from isonomy.store.record import Record
+from isonomy.store.record import Record, wide
 
 if TYPE_CHECKING:
     from isonomy.store.store import Store
@@ -32,6 +27,7 @@ if TYPE_CHECKING:
 LABEL = "label"
 POINTS = 150
 """Rows of each kind that Figure 3 shows."""
+_QUALITIES = {"FID": "fid", "KL-D": "kl", "LG-D": "detection", "F1 loss": "f1_loss"}
 _PICTURED = "compas"
 _POINT = r"^mds_(?P<source>[a-z]+)_(?P<axis>[xy])_(?P<number>[0-9]+)$"
 _NONE = (
@@ -150,6 +146,19 @@ def _measured(
             for axis in ("x", "y"):
                 out |= {f"mds_{source}_{axis}_{i}": float(v) for i, v in enumerate(part[axis])}
     return out
+
+
+def qualities_of(frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the quality of generators by (dataset, generator); None where the frame has none."""
+    part = frame[((frame["model"] == GENERATOR) & (frame["status"] == "ok")).to_numpy()]
+    if not len(part):
+        return None
+    table = wide(part, [*_QUALITIES.values()])
+    names = zip(tasks_of(table), table["dataset"].astype(str), strict=True)
+    table["dataset"] = [(task or dataset).split()[0] for task, dataset in names]
+    table["generator"] = table["mitigator"]
+    out = means_of(table, ["dataset", "generator"], [*_QUALITIES.values()])
+    return out.set_axis([*_QUALITIES], axis=1)
 
 
 def table3(frame: pd.DataFrame) -> PaperTable:

@@ -6,17 +6,9 @@ from typing import Any
 import pandas as pd
 
 from isonomy.counterfactual.extremes import ROUNDING
-from isonomy.papers.monjezi_2025.cases import (
-    MODELS,
-    TASKS,
-    Rows,
-    cases_of,
-    groups_of,
-    printed,
-    printed_two,
-    task_of,
-    two_decimals,
-)
+from isonomy.papers.monjezi_2025.cases import Rows, cases_of, groups_of
+from isonomy.papers.monjezi_2025.names import MODELS, TASKS, task_of
+from isonomy.papers.monjezi_2025.transcript import printed, printed_two, two_decimals
 from isonomy.papers.table import PaperTable, Reading
 
 _GROUP_COLUMNS = {

@@ -18,26 +18,20 @@ import pandas as pd
 
 from isonomy._names import base_name, parse_name
 from isonomy.errors import InputError
-from isonomy.papers.monjezi_2025.cases import (
-    AVERAGE_METRICS,
-    AVERAGED,
-    GENERATOR,
-    METHODS,
-    MODELS,
-    ORIGINAL,
-    TASKS,
-    mitigated_of,
-    outcomes_of,
-    printed,
-    printed_two,
-    task_of,
-    two_decimals,
-)
 from isonomy.papers.monjezi_2025.example import fig1, fig2, table1
 from isonomy.papers.monjezi_2025.findings import findings
 from isonomy.papers.monjezi_2025.generated import fig3, table3
-from isonomy.papers.monjezi_2025.readings import READING, readings
+from isonomy.papers.monjezi_2025.names import GENERATOR, METHODS, MODELS, ORIGINAL, TASKS, task_of
+from isonomy.papers.monjezi_2025.nearest import readings
+from isonomy.papers.monjezi_2025.outcomes import (
+    AVERAGE_METRICS,
+    AVERAGED,
+    mitigated_of,
+    outcomes_of,
+)
+from isonomy.papers.monjezi_2025.readings import READING
 from isonomy.papers.monjezi_2025.table4 import generated, missing_runs, table4
+from isonomy.papers.monjezi_2025.transcript import printed, printed_two, two_decimals
 from isonomy.papers.table import PaperTable, Reading, Recipe
 
 # ---------------------------------------------------------------------- RQ3 and RQ4
