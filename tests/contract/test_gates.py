@@ -1,20 +1,33 @@
 """One decision, however a gate is asked: random audits get the same verdict in every way."""
 
 import json
+import subprocess
+import sys
 import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from isonomy import Audit, Counts, Policy, assert_fair, audit_counts, check
 from isonomy.audit import Finding
-from isonomy.gate import EXIT_CODES, Check, annotations, to_junit, to_markdown
+from isonomy.gate import (
+    EXIT_CODES,
+    Check,
+    Columns,
+    annotations,
+    log_mlflow,
+    to_junit,
+    to_markdown,
+)
+from tests.e2e.command import isonomy
 
 METRICS = (
     "spd",
@@ -181,6 +194,83 @@ def test_random_audits_get_one_verdict_in_every_way(
 def test_100_000_random_audits(part: int, make: Callable[..., Audit], samples: int) -> None:
     seen = cases(part, samples, make)
     assert all(seen[verdict] > samples / 20 for verdict in EXIT_CODES), seen
+
+
+def as_rows(counts: Counts) -> pd.DataFrame:
+    """Return the rows that were counted."""
+    cells = [
+        (group[0], y, said)
+        for k, group in enumerate(counts.groups)
+        for y in (0, 1)
+        for said in (0, 1)
+        for _ in range(int(counts.n[k, y, said]))
+    ]
+    return pd.DataFrame(cells, columns=["sex", "y", "yhat"])
+
+
+PLUGIN = """
+from pathlib import Path
+import pytest
+
+@pytest.mark.parametrize("folder", sorted(str(p.parent) for p in Path(".").glob("*/isonomy.toml")))
+def test_gate(audit_gate, folder):
+    audit_gate(policy=folder)
+"""
+
+
+@pytest.mark.parametrize("samples", [6, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore::FutureWarning:mlflow", "ignore::DeprecationWarning")
+def test_random_files_get_one_verdict_in_real_sessions(
+    samples: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command, Python on a file and on a frame, a session of pytest, and a run of MLflow."""
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    mlflow = pytest.importorskip("mlflow", reason="needs the extra mlflow")
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    rng = np.random.default_rng([20261119, samples])
+    verdicts = {}
+    for k in range(samples):
+        folder = tmp_path / f"case{k:02d}"
+        folder.mkdir()
+        counts = random_counts(rng)
+        people = as_rows(counts)
+        people.to_parquet(folder / "p.parquet")
+        given = {a: list(v) for a, v in counts.privileged.items()}
+        data = Columns(file="p.parquet", label="y", prediction="yhat", privileged=given)
+        (folder / "isonomy.toml").write_text(replace(random_policy(rng), data=data).to_toml())
+        done = check(policy=folder)
+        with mlflow.start_run() as run:
+            log_mlflow(done)
+        command = isonomy("check", cwd=folder).returncode
+        ways = {
+            done.verdict,
+            check(people, folder).verdict,
+            {code: word for word, code in EXIT_CODES.items()}[command],
+            mlflow.get_run(run.info.run_id).data.tags["isonomy.verdict"],
+        }
+        assert ways == {done.verdict}, folder
+        verdicts[folder.name] = done.verdict
+    mlflow.set_tracking_uri(None)
+    (tmp_path / "test_gates.py").write_text(PLUGIN)
+    session = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "isonomy.pytest_plugin",
+        "--junitxml=r.xml",
+    ]
+    subprocess.run([*session, "test_gates.py"], cwd=tmp_path, capture_output=True, check=False)
+    found = {}
+    for case in ET.parse(tmp_path / "r.xml").getroot().iter("testcase"):
+        failed = case.find("failure")
+        said = "" if failed is None else str(failed.get("message")).removeprefix("AssertionError: ")
+        word = said.partition(":")[0].casefold() or "pass"
+        found[str(case.get("name"))[10:-1]] = word
+    assert found == verdicts
+    assert len(set(verdicts.values())) > 1
 
 
 def test_an_audit_with_more_metrics_or_other_limits_is_judged_alike() -> None:

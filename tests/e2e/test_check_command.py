@@ -285,3 +285,33 @@ def test_the_hook_of_pre_commit(made: dict[str, Path]) -> None:
     gate = next(s["run"] for s in steps if s.get("run", "").startswith("isonomy"))
     done = isonomy(*gate.split()[1:], cwd=made["unmitigated"])
     assert done.returncode == 1
+
+
+def test_pre_commit_runs_the_hook(made: dict[str, Path], tmp_path: Path) -> None:
+    """The hook of the example in a real repository; only its environment is this one."""
+    pytest.importorskip("pre_commit", reason="needs pre-commit")
+    git = shutil.which("git")
+    if git is None:
+        pytest.skip("needs git")
+    config = (EXAMPLE / "pre-commit-config.yaml").read_text()
+    config = config.replace("entry: isonomy check", f"entry: {sys.executable} -m isonomy check")
+    config = config.replace("language: python", "language: system")
+    config = "\n".join(
+        line for line in config.splitlines() if "additional_dependencies" not in line
+    )
+    env = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
+    for case, code in CASES.items():
+        folder = tmp_path / case.replace(" ", "_")
+        shutil.copytree(made[case], folder)
+        (folder / ".pre-commit-config.yaml").write_text(config)
+        for command in (["init", "-q"], ["add", "-A"]):
+            subprocess.run([git, *command], cwd=folder, check=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "pre_commit", "run", "isonomy-gate", "--hook-stage", "pre-push", "--all-files"],
+            cwd=folder, capture_output=True, text=True, check=False, env=env,
+        )  # fmt: skip
+        assert (done.returncode == 0) == (code == 0), done.stdout
+        assert ("exit code: " in done.stdout) == (code != 0)
+        if code:
+            assert f"exit code: {code}" in done.stdout
+            assert f"isonomy: {VERDICTS[code]}".casefold() in done.stdout.casefold()

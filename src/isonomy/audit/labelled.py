@@ -75,7 +75,7 @@ def audit_table(
     >>> audit_table(frame, prediction="hired", sensitive_features="race").ratios["ratio"].tolist()
     [0.0, 1.0]
     """
-    names = {"label": label or LABEL, "prediction": prediction or PREDICTION}
+    names: dict[str, Any] = {"label": label or LABEL, "prediction": prediction or PREDICTION}
     reading: dict[str, Any] = {
         "sensitive_features": sensitive_features,
         "strata": strata,

@@ -186,11 +186,13 @@ def _table(
         "ratio": judged.ratio,
         "low": judged.low,
         "high": judged.high,
-        **{
-            name: np.where(shown, values, None if values.dtype == object else np.nan)
-            for name, values in pairs.items()
-        },
+        **{name: np.where(shown, values, _nothing(values)) for name, values in pairs.items()},
         "verdict": judged.verdicts,
         "reason": judged.reasons,
     }
     return pd.DataFrame(columns)
+
+
+def _nothing(values: NDArray[Any]) -> Any:
+    """Return what stands for a missing value of an array: None among words."""
+    return None if values.dtype == object else np.nan
