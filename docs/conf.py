@@ -181,7 +181,21 @@ def write_math(page: Any, node: Any) -> None:
     raise SkipNode
 
 
-def setup(app: Any) -> None:
+def write_llms(app: Any, error: Exception | None) -> None:
+    """Write llms.txt: what a language model should read of the site, by the table of contents."""
+    if error or app.builder.format != "html":
+        return
+    env = app.env
+    lines = [f"# {project}", "", f"> {isonomy.__doc__.partition(chr(10))[0]}", ""]
+    for part in env.toctree_includes[root_doc]:
+        lines += [f"## {env.titles[part].astext()}", ""]
+        for page in [part, *env.toctree_includes.get(part, [])]:
+            lines.append(f"- [{env.titles[page].astext()}]({app.builder.get_target_uri(page)})")
+        lines.append("")
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
     """Write the reference before Sphinx looks for pages."""
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     app.connect("autodoc-skip-member", skip)
@@ -189,3 +203,5 @@ def setup(app: Any) -> None:
     app.connect("source-read", read_page)
     app.connect("include-read", read_include)
     app.connect("missing-reference", resolve)
+    app.connect("build-finished", write_llms)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -42,7 +42,7 @@ NEEDS = {
     ),
     "dask": STUDY + "'out-dask', backend='dask', workers=1)",
     "ray": STUDY + "'out-ray', backend='ray', workers=1)",
-    "boost": "isonomy.make_model('lightgbm.LGBMClassifier') and __import__('isonomy.audit.declared', fromlist=['x']).declared_model('lightgbm.LGBMClassifier')",
+    "boost": "from isonomy.audit import declared_model; declared_model('lightgbm.LGBMClassifier')",
     "torch": "isonomy.make_model('dnn').fit(X, y)",
 }
 # Frames of another library: nothing of ours asks for them by name.
