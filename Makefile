@@ -5,13 +5,14 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 TORCH  := $(VENV)/.torch
 BROWSER := $(VENV)/.browser
+DOCS   := $(VENV)/.docs
 # The suite runs one process per core and one more, since some tests wait for processes of theirs;
 # BLAS inside each stays on one thread.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test test-torch test-browser lint types format slow slow-torch bench docs clean
+.PHONY: help demo test test-torch test-browser lint types format slow slow-torch bench docs docs-serve release-check clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -35,6 +36,10 @@ $(BROWSER): $(STAMP)
 	  { test "$$(id -u)" = 0 && apt-get install --yes --quiet chromium; } || \
 	  echo "There is no Chromium: install one, or set CHROMIUM=/path/to/it; the tests skip without."
 	npm install --silent --no-save --no-package-lock axe-core || echo "There is no axe-core: install npm."
+	@touch $@
+
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 demo: $(STAMP) ## benchmark every method on real data; ends with the path of an HTML page
@@ -77,9 +82,18 @@ slow-torch: $(TORCH) ## the networks of the 17-method study beside its published
 bench: $(STAMP) ## side-by-side timings against the peers; writes benchmarks/README.md
 	$(BIN)/python benchmarks/run.py
 
-docs: $(STAMP) ## write docs/reference from the objects themselves
-	$(BIN)/python docs/build.py
+docs: $(DOCS) ## the site, docs/_build/html, from the sources, the objects and the examples
+	$(BIN)/codespell
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python docs/check.py docs/_build/html
+	$(BIN)/python -m pytest -q tests/e2e/test_doc_snippets.py -k start
+
+docs-serve: ## show the built site on this machine only: http://127.0.0.1:8000
+	$(PYTHON) -m http.server --bind 127.0.0.1 --directory docs/_build/html 8000
+
+release-check: $(DOCS) ## build the package, and try it in empty environments, without and with each light extra
+	$(BIN)/python tools/release_check.py
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist docs/reference out .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist docs/reference docs/gallery docs/cases docs/_build out .mypy_cache .ruff_cache .pytest_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

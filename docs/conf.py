@@ -14,6 +14,8 @@ sys.path.insert(0, str(HERE))
 os.environ.setdefault("MPLBACKEND", "agg")
 
 import generate  # noqa: E402 - beside this file
+import latex2mathml.converter  # noqa: E402 - after the folder of this file is known
+from docutils.nodes import SkipNode  # noqa: E402
 
 import isonomy  # noqa: E402
 
@@ -57,10 +59,11 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 1,
+    "write_computation_times": False,
     "reset_modules": ("matplotlib",),
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "Isonomy"
 html_static_path = ["_static"]
@@ -150,7 +153,9 @@ def _thing(dotted: str) -> Any:
 
 def _has(module: Any, dotted: str) -> bool:
     names = [module, *vars(module).values()]
-    return any(hasattr(thing, dotted) for thing in names if isinstance(thing, type) or thing is module)
+    return any(
+        hasattr(thing, dotted) for thing in names if isinstance(thing, type) or thing is module
+    )
 
 
 def _link(app: Any, env: Any, node: Any, words: Any, thing: Any) -> Any:
@@ -164,9 +169,39 @@ def _link(app: Any, env: Any, node: Any, words: Any, thing: Any) -> Any:
     return words
 
 
-def setup(app: Any) -> None:
+def skip(app: Any, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def write_math(page: Any, node: Any) -> None:
+    """Write a formula as MathML, which browsers draw without a script."""
+    display = "inline" if node.tagname == "math" else "block"
+    page.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    raise SkipNode
+
+
+def write_llms(app: Any, error: Exception | None) -> None:
+    """Write llms.txt: what a language model should read of the site, by the table of contents."""
+    if error or app.builder.format != "html":
+        return
+    env = app.env
+    lines = [f"# {project}", "", f"> {isonomy.__doc__.partition(chr(10))[0]}", ""]
+    for part in env.toctree_includes[root_doc]:
+        lines += [f"## {env.titles[part].astext()}", ""]
+        for page in [part, *env.toctree_includes.get(part, [])]:
+            lines.append(f"- [{env.titles[page].astext()}]({app.builder.get_target_uri(page)})")
+        lines.append("")
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
     """Write the reference before Sphinx looks for pages."""
+    app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
+    app.connect("autodoc-skip-member", skip)
     app.connect("config-inited", lambda *_: generate.main())
     app.connect("source-read", read_page)
     app.connect("include-read", read_include)
     app.connect("missing-reference", resolve)
+    app.connect("build-finished", write_llms)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

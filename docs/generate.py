@@ -8,13 +8,14 @@ else is plain Markdown.
 import ast
 import importlib
 import inspect
-import pkgutil
+import itertools
 import re
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import pandas as pd
 
 import isonomy
 from isonomy._registry import Registry
@@ -25,13 +26,15 @@ from isonomy.data import DATASETS
 from isonomy.metrics import METRICS
 from isonomy.mitigators import MITIGATORS
 from isonomy.papers import PAPERS, load_study, study_names
-from isonomy.papers.compare import compare_with_print
+from isonomy.papers.paper import FINDINGS, Paper
 from isonomy.study import Results
 from isonomy.templates import TEMPLATES
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 REFERENCE = HERE / "reference"
+MOST_CELLS = 120
+"""The largest table of a paper that its page shows whole."""
 # The flow of the house plan: a name that two rooms show is described in the first of them.
 ROOMS = (
     *("isonomy", "isonomy.audit", "isonomy.metrics", "isonomy.data", "isonomy.mitigators"),
@@ -43,10 +46,16 @@ ROOMS = (
 )
 
 
+_written: set[Path] = set()
+
+
 def write(path: Path, *lines: str) -> None:
-    """Write one page."""
+    """Write one page; what has not changed is left alone, so that it is not built again."""
+    text = "\n".join(lines).rstrip() + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+    _written.add(path)
 
 
 def table(*heads: str, rows: Iterable[Iterable[Any]]) -> list[str]:
@@ -131,6 +140,7 @@ def datasets() -> None:
         got = f"`isonomy data fetch {name}`, or the first `load({name!r})`"
         if entry.by_hand:
             got = "by hand: `isonomy data info` says from where"
+        parameters = inspect.signature(entry.loader).parameters.values()
         columns = entry.columns
         if isinstance(columns, Mapping):
             columns = dict.fromkeys(c for version in columns.values() for c in version)
@@ -151,7 +161,9 @@ def datasets() -> None:
             *(f"- {' '.join(caveat.split())}" for caveat in info.caveats),
             *("", *table("", "", rows=[(k, v) for k, v in known.items() if v]), ""),
             *("```python", "import isonomy", "", f'data = isonomy.load("{name}")', "```", ""),
-            *directive("autofunction", f"{entry.loader.__module__}.{entry.loader.__name__}"),
+            *("What its loader says:", "", "```text"),
+            f"load({', '.join([repr(name), *map(str, parameters)])})\n",
+            *(inspect.cleandoc(entry.loader.__doc__ or ""), "```"),
         )
     rows = [
         (f"[{n}]({n}.md)", f"{e.rows:,}", ", ".join(e.attributes), e.info.title.partition(": ")[2])
@@ -175,7 +187,7 @@ def templates() -> None:
             *("```console", f"$ isonomy audit FILE --template {name}", "```", ""),
             *("What it asks a person for:", ""),
             *table("--field", "what", "form", "required", rows=fields),
-            *("", *directive("autofunction", f"{form.fill.__module__}.{form.fill.__name__}")),
+            *("", f"From Python: {{py:obj}}`isonomy.templates.{form.fill.__name__}`."),
         )
     rows = [(f"[{name}]({name}.md)", t.title, t.advice) for name, t in TEMPLATES.items()]
     text = "How to fill one: [fill a form](../../how-to/templates.md)."
@@ -217,9 +229,7 @@ def commands() -> None:
 
     for name, command in typer.main.get_command(app).commands.items():
         words = f"isonomy {name}"
-        write(
-            REFERENCE / "commands" / f"{name}.md", *section(command, words, None, f"# {words}")
-        )
+        write(REFERENCE / "commands" / f"{name}.md", *section(command, words, None, f"# {words}"))
         pages.append((f"[{words}]({name}.md)", command.get_short_help_str(200)))
     names = [row[0].partition("](")[2].removesuffix(".md)") for row in pages]
     text = "Exit codes: 0 fine, 1 violated, 2 bad input, 3 too little evidence (`check`)."
@@ -235,6 +245,8 @@ def public() -> dict[str, dict[str, str]]:
         found[room] = {}
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
+            if isinstance(thing, ModuleType) and thing.__name__ in ROOMS:  # a room that is called
+                thing = getattr(thing, name)
             shared = callable(thing) or isinstance(thing, Registry)
             full = homes.setdefault(id(thing), f"{room}.{name}") if shared else f"{room}.{name}"
             found[room][name] = full
@@ -262,7 +274,7 @@ def described(full: str) -> list[str]:
     lines = [f"## {name}", ""]
     if isinstance(thing, ModuleType):
         return [*lines, *directive("automodule", thing.__name__)]
-    if inspect.isclass(thing):
+    if inspect.isclass(thing) and not hasattr(thing, "__origin__"):
         return [*lines, *directive("autoclass", full, ":members:", ":show-inheritance:")]
     if inspect.isroutine(thing):
         return [*lines, *directive("autofunction", full)]
@@ -271,7 +283,9 @@ def described(full: str) -> list[str]:
         about += f" A mapping of {len(thing)}: {', '.join(f'``{key}``' for key in thing)}."
     elif not callable(thing):
         about += f" ``{thing!r}``" if len(repr(thing)) < 500 else f" It has {len(thing)} entries."
-    return [*lines, *directive("py:data", full, "", about)]
+    # of no module, so that no source is looked for: the value may come from another library
+    said = [".. py:currentmodule:: None", "", f".. py:data:: {full}", "", f"   {about}"]
+    return [*lines, "```{eval-rst}", *said, "```", ""]
 
 
 def comment_of(module: ModuleType, name: str) -> str:
@@ -280,12 +294,14 @@ def comment_of(module: ModuleType, name: str) -> str:
     files += sorted(files[0].parent.glob("*.py")) if hasattr(module, "__path__") else []
     for file in files:
         body = ast.parse(file.read_text(encoding="utf-8")).body
-        for statement, after in zip(body, body[1:], strict=False):
+        for statement, after in itertools.pairwise(body):
             targets = getattr(statement, "targets", [getattr(statement, "target", None)])
             if any(isinstance(t, ast.Name) and t.id == name for t in targets) and isinstance(
                 after, ast.Expr
             ):
-                said = ast.literal_eval(after.value) if isinstance(after.value, ast.Constant) else ""
+                said = (
+                    ast.literal_eval(after.value) if isinstance(after.value, ast.Constant) else ""
+                )
                 return " ".join(str(said).split())
     return ""
 
@@ -312,28 +328,52 @@ def rooms() -> None:
 
 
 def numbers() -> None:
-    """What our stored runs say of each paper, beside the print, from the files in results/."""
+    """Our numbers beside each paper's: what was committed, and what stored runs show now."""
+    fidelity = (ROOT / "benchmarks" / "fidelity.md").read_text(encoding="utf-8")
     for name, paper in PAPERS.items():
         lines = []
+        _, _, part = fidelity.partition(f"<!-- study {name} -->")
+        if part:  # up to the findings, which the page has beside the slips
+            part = re.split(r"^(?:\*\*|### |<!-- end)", part, maxsplit=1, flags=re.MULTILINE)[0]
+            lines += [part.strip().partition("\n")[2].strip(), ""]
         for study in paper.studies:
             file = ROOT / "results" / f"{study}.parquet"
-            if not file.exists():
-                continue
-            results = Results(file)
-            frame = paper.frame_of(results)
-            lines += [f"## {study}: what the stored runs show", ""]
-            made = compare_with_print(frame, name)
-            lines += [made.to_markdown() if hasattr(made, "to_markdown") else str(made), ""]
+            if file.exists():
+                lines += stored(paper, study, paper.frame_of(Results(file)))
+        if not lines:
+            lines = ["No full run is stored yet: `isonomy study run` makes one.", ""]
         write(REFERENCE / "papers" / f"{name}.md", *lines)
+
+
+def stored(paper: Paper, study: str, frame: pd.DataFrame) -> list[str]:
+    """Return the tables of a paper made of stored runs: our cell, and the printed one beside it."""
+    lines = []
+    made, _ = paper.make_all([n for n in paper.tables if n != FINDINGS], frame)
+    for shown in made:
+        if shown.printed is None or shown.data.size > MOST_CELLS:
+            continue
+        ours, printed = shown.text(), shown.printed.reindex_like(shown.data).fillna("")
+        rows = [
+            (
+                label,
+                *(f"{a} ({b})" if b else a for a, b in zip(cells, printed.loc[label], strict=True)),
+            )
+            for label, cells in zip(ours.index, ours.to_numpy(), strict=True)
+        ]
+        lines += [f"**{shown.name}**: {shown.title}. In brackets: in print.", ""]
+        lines += [*table(f"{shown.cases:,} {shown.unit}", *ours.columns, rows=rows), ""]
+    return (
+        [f"From the stored runs of `{study}` ([results](../../papers/results.md)):", "", *lines]
+        if lines
+        else []
+    )
 
 
 def main() -> None:
     """Write everything."""
-    shutil.rmtree(REFERENCE, ignore_errors=True)
-    for part in (metrics, mitigators, datasets, templates, studies, commands, rooms):
+    for part in (metrics, mitigators, datasets, templates, studies, commands, rooms, numbers):
         part()
     shelves = ("rooms", "commands", "metrics", "mitigators", "datasets", "templates", "studies")
-    pages = len([*REFERENCE.rglob("*.md")])
     rows = [
         ("[Python](rooms/index.md)", "every public name, by room, with its source"),
         ("[Commands](commands/index.md)", "what `isonomy` can do in a shell"),
@@ -346,7 +386,9 @@ def main() -> None:
     text = f"Generated from the code of Isonomy {isonomy.__version__}."
     shelf = [f"{name}/index" for name in shelves]
     index(".", "Reference", text, shelf, *table("", "", rows=rows))
-    print(f"docs/reference: {pages + 1} pages")
+    for old in {*REFERENCE.rglob("*.md")} - _written:
+        old.unlink()
+    print(f"docs/reference: {len(_written)} pages")
 
 
 if __name__ == "__main__":

@@ -1,38 +1,138 @@
-"""Snippets of the guides and how-tos that are written as sessions print what the pages say."""
+"""What the pages show runs and prints what they say: sessions of Python, of the shell, and files.
 
+A page is one story: its blocks run from top to bottom, in one empty folder. ``>>>`` is a session of
+Python, ``$`` in a block marked ``console`` one of the shell; ``...`` stands for anything. A block below
+a line that ends with "`name.py`:" is written to that file. Other blocks of Python, TOML and JSON
+are parts of something larger: they are only read. A line ``<!-- not run: reason -->`` above a block leaves it out.
+"""
+
+import ast
 import doctest
+import json
+import os
 import re
+import shlex
+import subprocess
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-import matplotlib as mpl
 import pytest
+from matplotlib import pyplot as plt
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+from tests.e2e.command import isonomy
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATED = {"reference", "gallery", "cases", "_build"}
+PAGES = [
+    ROOT / "README.md",
+    *sorted(
+        path
+        for path in (ROOT / "docs").rglob("*.md")
+        if path.relative_to(ROOT / "docs").parts[0] not in GENERATED
+    ),
+]
+FENCE = re.compile(
+    r"(?P<before>[^\n]*)\n+(?P<indent>[ ]*)```(?P<kind>\w*)\n(?P<text>.*?)\n(?P=indent)```",
+    re.DOTALL,
+)
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+# They benchmark for a minute: run by `make docs`.
+SLOW = {"start.md"}
+
+
+class Block(NamedTuple):
+    """A fenced block, and the line above it."""
+
+    before: str
+    kind: str
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    for found in FENCE.finditer("\n" + page.read_text(encoding="utf-8")):
+        text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
+        yield Block(found["before"].strip(), found["kind"], text)
+
+
+def is_session(block: Block) -> bool:
+    return block.text.lstrip().startswith(">>> ")
+
+
+def runs(block: Block) -> bool:
+    if block.before.startswith("<!-- not run: "):
+        return False
+    return block.kind == "console" or is_session(block)
 
 
 @pytest.mark.parametrize(
-    ("page", "heading", "least"),
+    "page",
     [
-        ("guide/3-audit.md", "Over time", 8),
-        ("guide/4-mitigation.md", "Choosing parameters by fairness", 9),
-        ("how-to/model-cards.md", "", 10),
-        ("how-to/plots.md", "", 12),
+        pytest.param(p, id=p.name, marks=pytest.mark.slow if p.name in SLOW else ())
+        for p in PAGES
+        if any(map(runs, blocks(p)))
     ],
 )
-def test_sessions(
-    page: str, heading: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = (DOCS / page).read_text(encoding="utf-8")
-    if heading:
-        text = re.split(rf"^#+ {heading}$", text, flags=re.MULTILINE)[1]
-        text = re.split(r"^#", text, maxsplit=1, flags=re.MULTILINE)[0]
-    pytest.importorskip("skops" if "skops" in text else "matplotlib")
-    mpl.use("agg")
+def test_sessions(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "skops" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("skops")
+    plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
-    session = doctest.DocTestParser().get_doctest(text.replace("```", ""), {}, page, page, 0)
-    assert len(session.examples) >= least
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    known: dict[str, object] = {}
+    for block in blocks(page):
+        named = re.search(r"`([\w.]+\.\w+)`:?$", block.before)
+        if runs(block) and is_session(block):
+            python(block.text, known, page.name)
+        elif runs(block):
+            shell(block.text)
+        elif named:
+            Path(named[1]).write_text(block.text + "\n", encoding="utf-8")
+    plt.close("all")
+
+
+def python(text: str, known: dict[str, object], name: str) -> None:
+    session = doctest.DocTestParser().get_doctest(text + "\n", known, name, name, 0)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
     said: list[str] = []
-    runner.run(session, out=said.append)
+    runner.run(session, out=said.append, clear_globs=False)
+    known |= session.globs
     assert not runner.failures, "".join(said)
-    mpl.pyplot.close("all")
+
+
+def shell(text: str) -> None:
+    """Run each command of a block; what stands below it must be what it prints."""
+    for part in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
+        command, _, wanted = part.partition("\n")
+        if command.startswith("isonomy ") and not set("|<>;&") & set(re.sub("'.*?'", "", command)):
+            done = isonomy(*shlex.split(command)[1:])
+        else:
+            path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+            done = subprocess.run(
+                ["bash", "-c", command],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "PATH": path},
+            )
+        assert done.returncode in (0, 1), f"$ {command}\n{done.stdout}{done.stderr}"
+        shown = "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+        if wanted.strip():
+            agrees = doctest.OutputChecker().check_output(wanted + "\n", shown, FLAGS)
+            assert agrees, f"$ {command}\n--- the page:\n{wanted}\n--- what it prints:\n{shown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_shown_can_be_read(page: Path) -> None:
+    """Blocks that do not run by themselves are at least of the language they are marked as."""
+    for block in blocks(page):
+        if block.kind == "python" and not is_session(block):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                ast.parse(block.text)
+        elif block.kind == "toml":
+            tomllib.loads(block.text)
+        elif block.kind == "json":
+            json.loads(block.text)

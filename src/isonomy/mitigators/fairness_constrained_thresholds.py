@@ -40,8 +40,7 @@ class FairnessConstrainedThresholds(PostProcessor):
     ----------
     estimator : classifier, optional
         The base learner; see ``PostProcessor``.
-    constraint : {"demographic_parity", "equal_opportunity", "predictive_equality", \
-            "equalized_odds"}
+    constraint : {"demographic_parity", "equal_opportunity", "predictive_equality", "equalized_odds"}
         What the groups shall have in common: the rate of favourable predictions, the true
         positive rate, the false positive rate, or the latter two.
     tolerance : float

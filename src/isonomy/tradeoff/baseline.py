@@ -56,7 +56,7 @@ def mutation_values(
     Returns
     -------
     dict
-        By metric name as given, values of shape (repetitions, degrees, *splits), signed.
+        By metric name as given, values of shape ``(repetitions, degrees, *splits)``, signed.
 
     Examples
     --------
