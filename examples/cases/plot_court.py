@@ -96,7 +96,7 @@ print(shown[["name", "value", "low", "high", "verdict"]].round(3).to_string(inde
 
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -185,7 +185,10 @@ rule = FairnessConstrainedThresholds(
     privileged="Caucasian",
     favorable=1,
 )
-fair = cross_val_predict(rule, X, y, cv=5, params={"sensitive_features": race["race"]})
+fair = np.empty_like(y)
+for train, test in StratifiedKFold(5).split(X, y):
+    rule.fit(X.iloc[train], y[train], sensitive_features=race.iloc[train])
+    fair[test] = rule.predict(X.iloc[test], sensitive_features=race.iloc[test])
 for name, rows in people.groupby("race").indices.items():
     before, after, truth = ours[rows], fair[rows], y[rows]
     print(
