@@ -15,6 +15,7 @@ would be better.
 # A row is a defendant of 2013 or 2014; the label is whether there was another arrest within two
 # years. The favourable label is that there was none.
 
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
