@@ -15,6 +15,8 @@ would be better.
 # A row is a defendant of 2013 or 2014; the label is whether there was another arrest within two
 # years. The favourable label is that there was none.
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -229,7 +231,8 @@ print(worst.worst.iloc[:3, :8].to_string(index=False))
 
 from isonomy.report import write
 
-write(audit, "out/court.html", title="COMPAS: the score of the court")
+Path("out").mkdir(exist_ok=True)
+write(audit, Path("out") / "court.html", title="COMPAS: the score of the court")
 policy = isonomy.Policy(
     attributes=("race",),
     metrics={"equal_opportunity_difference": (-0.1, 0.1), "precision_difference": (-0.1, 0.1)},
