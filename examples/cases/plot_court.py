@@ -15,6 +15,9 @@ would be better.
 # A row is a defendant of 2013 or 2014; the label is whether there was another arrest within two
 # years. The favourable label is that there was none.
 
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
@@ -96,7 +99,7 @@ print(shown[["name", "value", "low", "high", "verdict"]].round(3).to_string(inde
 
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -185,7 +188,10 @@ rule = FairnessConstrainedThresholds(
     privileged="Caucasian",
     favorable=1,
 )
-fair = cross_val_predict(rule, X, y, cv=5, params={"sensitive_features": race["race"]})
+fair = np.empty_like(y)
+for train, test in StratifiedKFold(5).split(X, y):
+    rule.fit(X.iloc[train], y[train], sensitive_features=race.iloc[train])
+    fair[test] = rule.predict(X.iloc[test], sensitive_features=race.iloc[test])
 for name, rows in people.groupby("race").indices.items():
     before, after, truth = ours[rows], fair[rows], y[rows]
     print(
@@ -225,7 +231,8 @@ print(worst.worst.iloc[:3, :8].to_string(index=False))
 
 from isonomy.report import write
 
-write(audit, "out/court.html", title="COMPAS: the score of the court")
+Path("out").mkdir(exist_ok=True)
+write(audit, Path("out") / "court.html", title="COMPAS: the score of the court")
 policy = isonomy.Policy(
     attributes=("race",),
     metrics={"equal_opportunity_difference": (-0.1, 0.1), "precision_difference": (-0.1, 0.1)},

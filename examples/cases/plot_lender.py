@@ -16,6 +16,8 @@ besides scikit-learn and Isonomy; every number below was computed when the page 
 # In 1990 the Federal Reserve Bank of Boston asked the lenders of the area about their applications
 # for mortgages. A row is an application; the label is whether it was approved.
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -244,7 +246,8 @@ plt.show()
 
 from isonomy.report import write
 
-write(audit, "out/lender.html", title="Mortgages: the model of 1990")
+Path("out").mkdir(exist_ok=True)
+write(audit, Path("out") / "lender.html", title="Mortgages: the model of 1990")
 policy = isonomy.Policy(
     attributes=("race",), metrics={"statistical_parity_difference": (-0.1, 0.1)}
 )

@@ -56,10 +56,12 @@ table = pd.DataFrame(rows)
 # small test sets.
 
 words = {"too little evidence": "insufficient evidence"}
+ax = plt.subplots(figsize=(7, 2.8), layout="constrained")[1]
 plot_intervals(
     table.assign(verdict=table["state"].replace(words)),
     label="candidate",
-    xlabel="share predicted to earn more: women less men",
+    xlabel="share predicted to earn more: the larger less the smaller",
     reference=0,
+    ax=ax,
 )
 plt.show()

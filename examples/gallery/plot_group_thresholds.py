@@ -70,6 +70,5 @@ for name, predicted in shelf.items():
         sensitive_features={"sex": sex.iloc[judged]},
         privileged="Male",
         metrics=["accuracy", "statistical_parity_difference", "equal_opportunity_difference"],
-        resamples=0,
     )
     print(name, result.frame().set_index("label")["value"].round(3).to_dict())

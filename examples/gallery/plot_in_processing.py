@@ -72,7 +72,11 @@ for k, axis in enumerate(axes, start=1):
     axis.plot([p[k] for p in sweep], [p[0] for p in sweep], "o-", color="#0072B2", markersize=5)
     for eta, point in zip(ETAS, sweep, strict=True):
         axis.annotate(
-            f"{eta:g}", (point[k], point[0]), textcoords="offset points", xytext=(4, -11), size=8
+            f"{eta:g}",
+            (point[k], point[0]),
+            textcoords="offset points",
+            xytext=(4, 5 if eta in (0, 3, 100) else -11),
+            size=8,
         )
     for (name, point), mark, colour in zip(others.items(), "s^Dv", colours, strict=True):
         axis.plot(point[k], point[0], mark, color=colour, label=name, markersize=8)

@@ -21,7 +21,7 @@ from isonomy import Store, Study, run
 study = Study(
     name="small",
     tasks=["german/age", "boston_hmda/race"],
-    models=["lr", "dt(max_depth=4)"],
+    models=["lr", "dt"],
     methods=["unmitigated", "reweighing", "suppression"],
     repeats=5,
 )
@@ -56,7 +56,7 @@ print(found.round(3).to_string(index=False))
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 marks = {"unmitigated": "o", "reweighing": "s", "suppression": "^"}
-colours = {"lr": "#0072B2", "dt(max_depth=4)": "#D55E00"}
+colours = {"lr": "#0072B2", "dt": "#D55E00"}
 for ax, (dataset, part) in zip(axes, found.groupby("dataset"), strict=True):
     for row in part.itertuples():
         ax.plot(

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.figure
 import pytest
 
 from isonomy.data import DATASETS

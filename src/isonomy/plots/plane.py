@@ -150,20 +150,20 @@ def _regions(ax: Any, x: float, y: float, *, up: bool) -> None:
             sorted((x, ends[0])), *sorted((y, ends[1])), color=colour, alpha=0.09, linewidth=0,
             hatch=hatch, zorder=0,
         )  # fmt: skip
+    # The baseline ends at the lower left, so its name stands left of the original.
     words = (
-        ("win-win", 0, 1),
-        ("inverted", 1, 1),
-        ("lose-lose", 1, 0),
-        ("good above the line,\npoor below", 0, 0),
+        ("win-win", 0, 1, 0.01, "left"),
+        ("inverted", 1, 1, 0.99, "right"),
+        ("lose-lose", 1, 0, 0.99, "right"),
+        ("good above the line,\npoor below", 0, 0, (x - left) / (right - left) - 0.02, "right"),
     )
-    for word, across, over in words:
+    for word, across, over, at, side in words:
         over = over if up else 1 - over
         room = abs(((right, left)[1 - across] - x) / (right - left))
         if room > 0.14 and abs(((top, bottom)[1 - over] - y) / (top - bottom)) > 0.06:
             ax.text(
-                (0.99, 0.01)[1 - across], (0.99, 0.01)[1 - over], word, transform=ax.transAxes,
-                fontsize=SMALL, style="italic", color=SOFT, ha=("right", "left")[1 - across],
-                va=("top", "bottom")[1 - over], zorder=1,
+                at, (0.99, 0.01)[1 - over], word, transform=ax.transAxes, fontsize=SMALL,
+                style="italic", color=SOFT, ha=side, va=("top", "bottom")[1 - over], zorder=1,
             )  # fmt: skip
 
 
