@@ -79,12 +79,12 @@ def _table(table: PaperTable, digits: int | None) -> list[b.Block]:
     head = [b.heading(table.name), b.soft(f"{table.cases:,} {table.unit}.")]
     notes = [b.soft(said) for said in table.notes]
     if table.name == FINDINGS:
-        said = ((label_of(row), cells.astype(str).items()) for row, cells in text.iterrows())
-        return [
-            *head,
-            *(b.more(row, [b.facts(pairs)], unfolded=True) for row, pairs in said),
-            *notes,
+        names, cells = [*map(str, text.columns)], text.astype(str).to_numpy()
+        said = [
+            b.more(label_of(row), [b.facts(zip(names, line, strict=True))], unfolded=True)
+            for row, line in zip(text.index, cells, strict=True)
         ]
+        return [*head, *said, *notes]
     theirs = _printed(table, text)
     figure = figure_chart(table)
     caption = f"{table.name}: {table.title}"

@@ -240,7 +240,8 @@ def _impact_section(found: Audit) -> Section:
 
 def _ratios(found: SelectionAudit) -> Table:
     """Show every group's selection rate over that of the best group, and of the reference."""
-    accepted = span(*found.settings["thresholds"]["disparate_impact"], 3)
+    low, high = found.settings["thresholds"]["disparate_impact"]
+    accepted = span(low, high, 3)
     rows = tuple(
         (
             str(r.attribute), str(r.group), f"{r.against}: {r.other}", number(r.ratio, 3),

@@ -22,7 +22,7 @@ def _number(text: pd.Series) -> "pd.Series[float]":
 def _counted(means: pd.DataFrame, methods: pd.DataFrame, cases: pd.DataFrame) -> dict[str, str]:
     """Return the paper's sentences with the numbers of Tables III, IV and V."""
     ours, cost = _number(means["relac"].iloc[_BIAS]), _number(means["relac"].iloc[_PERFORMANCE])
-    columns = [c for c in methods if c.endswith("relac")]
+    columns = [c for c in methods if str(c).endswith("relac")]
     by_method = methods[columns].apply(_number).mean(axis=1).drop("fairhome")
     wins = cases.loc["Overall"].str.split("/", expand=True).astype(int).sum()
     best = str(by_method.idxmin())

@@ -82,7 +82,8 @@ class Runs:
     def _part(self, *, several: bool) -> pd.DataFrame:
         joined = self.frame["attributes"].astype(str).str.contains("+", regex=False).to_numpy()
         known = self.frame["dataset"].isin([*ATTRIBUTES]).to_numpy()
-        return self.frame[(joined == several) & known]
+        part: pd.DataFrame = self.frame[(joined == several) & known]
+        return part
 
     @cached_property
     def single(self) -> pd.DataFrame:

@@ -6,6 +6,9 @@ Chen, Zhang, Sarro and Harman 2024, Fairness Improvement with Multiple Protected
 Are We?, ICSE.
 """
 
+from collections.abc import Callable
+
+import numpy as np
 import pandas as pd
 
 from isonomy.errors import InputError
@@ -35,7 +38,7 @@ _NEAR = 0.25
 
 def _counted(tables: Tables) -> dict[str, tuple[str, tuple[float, ...]]]:
     """Return the paper's sentences with the numbers of four tables, and these numbers."""
-    out = {}
+    out: dict[str, tuple[str, tuple[float, ...]]] = {}
     if "table5" in tables:
         falls = tables["table5"]["fairness_decrease"]
         out["RQ1 the other attribute"] = (
@@ -43,7 +46,7 @@ def _counted(tables: Tables) -> dict[str, tuple[str, tuple[float, ...]]]:
                 f"fairness by the attribute nobody considered decreases in up to {falls.max():.1%} of "
                 f"the cases, {falls.mean():.1%} on average"
             ),
-            (falls.max(), falls.mean()),
+            (float(falls.max()), float(falls.mean())),
         )
     if "table7" in tables:
         rises = tables["table7"]["intersec_increase"]
@@ -52,10 +55,10 @@ def _counted(tables: Tables) -> dict[str, tuple[str, tuple[float, ...]]]:
                 f"{(rises > 0.5).sum()} of {len(rises)} methods improve intersectional fairness in "
                 f"more than half of the cases; {rises.idxmax()} in most, {rises.max():.0%}"
             ),
-            ((rises > 0.5).mean(), rises.max()),
+            (float(np.mean(rises > 0.5)), float(np.max(rises))),
         )
     if "table9" in tables:
-        mean = tables["table9"].loc["Average"]
+        mean = tables["table9"].loc["Average"].to_dict()
 
         def sides(metric: str) -> tuple[float, float]:
             return mean[f"{metric}_single_abso"], mean[f"{metric}_multi_abso"]
@@ -88,12 +91,13 @@ def _counted(tables: Tables) -> dict[str, tuple[str, tuple[float, ...]]]:
 
 def _tables(frame: pd.DataFrame, reading: Reading) -> Tables:
     made: Tables = {}
-    for name, make in (
-        ("table5", lambda: table5(frame).data),
-        ("table7", lambda: table7(frame).data),
-        ("table9", lambda: performance_changes(frame, reading)),
-        ("fig1", lambda: fig1(frame, reading=reading).data),
-    ):
+    makers: dict[str, Callable[[], pd.DataFrame]] = {
+        "table5": lambda: table5(frame).data,
+        "table7": lambda: table7(frame).data,
+        "table9": lambda: performance_changes(frame, reading),
+        "fig1": lambda: fig1(frame, reading=reading).data,
+    }
+    for name, make in makers.items():
         try:
             data = make()
         except InputError:  # a part of the study that these runs do not hold

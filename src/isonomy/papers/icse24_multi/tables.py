@@ -139,11 +139,12 @@ def table8(frame: pd.DataFrame) -> PaperTable:
     table = table.assign(relative=relative(table))
     means = table.groupby(["method", "metric"])[["change", "relative"]].mean().unstack()  # noqa: PD010
     rows = [method for method in METHODS if method in means.index]
+    changed, relatively = means["change"].loc[rows], means["relative"].loc[rows]
     data = pd.DataFrame(
         {
             gap.upper(): [
-                _percent(means.loc[m, ("change", worst)], means.loc[m, ("relative", worst)])
-                for m in rows
+                _percent(change, share)
+                for change, share in zip(changed[worst], relatively[worst], strict=True)
             ]
             for gap, worst in zip(GAPS, WORST, strict=True)
         },
@@ -298,9 +299,9 @@ def fig2(frame: pd.DataFrame, *, reading: Reading = "as_published") -> PaperTabl
                 held["a", name.removeprefix("wc")] = sizes[name] == 60 // len(order)
     counts = regions(frame, reading)
     for key, order in (
-        ("dataset", DATASETS),
-        ("model", MODELS),
-        ("pair", [f"{g.removeprefix('wc').upper()}-{_HEADINGS[s]}" for g, s in PAIRS]),
+        ("dataset", (*DATASETS,)),
+        ("model", (*MODELS,)),
+        ("pair", (*(f"{g.removeprefix('wc').upper()}-{_HEADINGS[s]}" for g, s in PAIRS),)),
     ):
         sums = counts.groupby([key, "method"]).sum()
         shares = _share(sums)[["good", "win-win"]].sum(axis=1).unstack(key)  # noqa: PD010
