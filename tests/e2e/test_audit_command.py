@@ -232,11 +232,16 @@ def test_no_number_is_cut_on_80_columns(folder: Path) -> None:
 
 
 def test_files_that_are_not_what_they_say(folder: Path) -> None:
-    (folder / "latin.csv").write_bytes("y,yhat,sex\n1,1,M\n0,1,Zürich\n".encode("latin-1"))
-    done = run("audit", "latin.csv", *COLUMNS, "--sensitive", "sex", cwd=folder)
-    assert done.returncode == 2
-    assert "it is not UTF-8 text" in done.stderr
-    assert done.stderr.count("\n") == 1
+    torn = "y,yhat,sex\n1,1,M\n0,1,Zürich\n".encode() + b"1,0,Z\xfcrich\n"
+    for name, content, sentence in (
+        ("damaged.csv", torn, "UTF-8 text with damaged letters (the first in line 4)"),
+        ("zeros.csv", b"y,yhat,sex\n1,1,M\n0,1,\0\xfc\n", "bytes that no text in UTF-8 holds"),
+    ):
+        (folder / name).write_bytes(content)
+        done = run("audit", name, *COLUMNS, "--sensitive", "sex", cwd=folder)
+        assert done.returncode == 2
+        assert sentence in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
