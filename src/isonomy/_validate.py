@@ -188,8 +188,8 @@ def check_names(names: Iterable[Any], *, what: str, fold: bool = False) -> None:
     if doubled:
         aside = ", capital letters aside" if fold else ""
         raise InputError(
-            f"Each column of {what} must have a name of its own{aside}; {listed(doubled)} occurs "
-            f"more than once: rename or drop one."
+            f"Each column of {what} must have a name of its own{aside}; {listed(doubled)} occur"
+            f"{'s'[: len(doubled) == 1]} more than once: rename or drop one."
         )
 
 
