@@ -217,7 +217,7 @@ def test_excel_files_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> Non
     for path, words in (
         (empty, "must hold rows"),
         (title, "must name its columns; column 2 has no name"),
-        (doubled, "capital letters aside; 'Report' and 'report' occurs more than once"),
+        (doubled, "capital letters aside; 'Report' and 'report' occur more than once"),
         (fake, "cannot be read as an Excel file"),
         (old, "save it as .xlsx"),
     ):
