@@ -340,8 +340,14 @@ def numbers() -> None:
             file = ROOT / "results" / f"{study}.parquet"
             if file.exists():
                 lines += stored(paper, study, paper.frame_of(Results(file)))
-        if not lines:
+        if not lines and paper.studies:
             lines = ["No full run is stored yet: `isonomy study run` makes one.", ""]
+        elif not lines:
+            lines = [
+                "We have not rerun this study: the package reads the authors' runs and has no study file "
+                "for it. What we recomputed from their files is below, beside their own output.",
+                "",
+            ]
         write(REFERENCE / "papers" / f"{name}.md", *lines)
 
 
@@ -352,7 +358,8 @@ def stored(paper: Paper, study: str, frame: pd.DataFrame) -> list[str]:
     for shown in made:
         if shown.printed is None or shown.data.size > MOST_CELLS:
             continue
-        ours, printed = shown.text(), shown.printed.reindex_like(shown.data).fillna("")
+        printed = shown.printed.reindex_like(shown.data).astype(object).fillna("")
+        ours = shown.text()
         rows = [
             (
                 label,
