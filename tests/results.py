@@ -301,8 +301,14 @@ def tuning() -> Any:
 
 @cache
 def tails() -> Any:
-    """Return a report of tails."""
+    """Return a report of tails, with levels at three horizons."""
     return [tail(BiasedTruth().score, make_biased(1200).X, "group", resamples=99)]
+
+
+@cache
+def tail_curves() -> Any:
+    """Return a report of tails, with curves of levels."""
+    return [tail(BiasedTruth().score, make_biased(1200).X, "group", resamples=99, curves=True)]
 
 
 @cache
@@ -352,7 +358,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (
         *(audit, plain_audit, selections, over_time, steady, hostile, many, models, benchmark),
-        *(tradeoff, baseline, tuning, tails, tables, ranks, groups, wins),
+        *(tradeoff, baseline, tuning, tails, tail_curves, tables, ranks, groups, wins),
         *(ll144, four_fifths, lending, eu_ai_act),
     )
 }

@@ -146,8 +146,8 @@ def _chart(gaps: Sequence[PeriodGap], move: Move | None) -> b.Block:
     ends = (-0.5, size - 0.5)
     marks = []
     if first.accept_low is not None and first.accept_high is not None:
-        accepted = [[a, a] for a in (first.accept_low, first.accept_high)]
-        marks.append(b.band(ends, *accepted, "within", shade=0.14))
+        under, over = ([a, a] for a in (first.accept_low, first.accept_high))
+        marks.append(b.band(ends, under, over, "within", shade=0.14))
     heights = span_of(values, low, np.minimum(high, far), ideal)
     marks.append(b.line(ends, [ideal, ideal], "soft", wide=1, dashes="3 3"))
     if move is not None:
