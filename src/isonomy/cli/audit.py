@@ -145,7 +145,6 @@ def audit_command(
         "--score": score,
         "--strata": strata,
         "--intersections": intersections,
-        "--report": report_files,
     }
     for option, given in left_out.items():
         if by is not None and given:
@@ -192,8 +191,9 @@ def audit_command(
         }  # fmt: skip
         over = {k: judging[k] for k in ("metrics", "thresholds", "confidence")}
         audit_by_period(
-            file, by, columns, groups, over, counts=counts, fail_on=fail_on, json_file=json_file
-        )
+            file, by, columns, groups, over, counts=counts, fail_on=fail_on, json_file=json_file,
+            report_files=report_files,
+        )  # fmt: skip
         return
     result: Audit
     from_score = f"prediction '{score}>=0.5'" if score else "prediction"

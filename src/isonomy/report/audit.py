@@ -7,7 +7,7 @@ from isonomy._shown import SUMMARIES, Summary
 from isonomy._validate import listed
 from isonomy.audit import Audit, Finding
 from isonomy.audit.findings import GroupRate
-from isonomy.metrics import RATES
+from isonomy.metrics import RATES, Counts
 from isonomy.metrics.calibration import CALIBRATION
 from isonomy.report import blocks as b
 
@@ -417,9 +417,7 @@ def _overall(found: Audit) -> b.Block:
 
 def audit_facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
     """Return how an audit was made."""
-    settings, counts = found.settings, found.counts
-    rows = f"{int(counts.n.sum()):,}{', weighted' if counts.weighted else ''}"
-    privileged = "; ".join(f"{a}: {listed(v)}" for a, v in counts.privileged.items())
+    settings = found.settings
     accepted = {
         f.name: f"{f.name.replace('_', ' ')} {f.accept_low:g} to {f.accept_high:g}"
         for f in found.metrics
@@ -428,12 +426,7 @@ def audit_facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
     level = f"{100 * settings['confidence']:g} %" if "confidence" in settings else ""
     return [
         ("Data", title or ""),
-        ("Rows", rows),
-        ("Favourable", listed(counts.favorable)),
-        (
-            "Privileged",
-            privileged or "none declared: the largest rate is compared with the smallest",
-        ),
+        *group_facts(found.counts),
         ("Accepted ranges", "; ".join(accepted.values())),
         ("Intervals", f"{level}, each for one metric and all its groups together" if level else ""),
         (
@@ -442,6 +435,19 @@ def audit_facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
         ),
         ("Resamples", f"{settings['resamples']:,}" if "resamples" in settings else ""),
         ("Seed", str(settings.get("random_state", ""))),
+    ]
+
+
+def group_facts(counts: Counts) -> list[tuple[str, str]]:
+    """Return what was counted, and how."""
+    privileged = "; ".join(f"{a}: {listed(v)}" for a, v in counts.privileged.items())
+    return [
+        ("Rows", f"{int(counts.n.sum()):,}{', weighted' if counts.weighted else ''}"),
+        ("Favourable", listed(counts.favorable)),
+        (
+            "Privileged",
+            privileged or "none declared: the largest rate is compared with the smallest",
+        ),
     ]
 
 
