@@ -344,8 +344,10 @@ def numbers() -> None:
             lines = ["No full run is stored yet: `isonomy study run` makes one.", ""]
         elif not lines:
             lines = [
-                "We have not rerun this study: the package reads the authors' runs and has no study file "
-                "for it. What we recomputed from their files is below, beside their own output.",
+                "We have not rerun this study: the package has no study file for it, and reads the"
+            ]
+            lines += [
+                "authors' runs. What we recomputed from their files is below, beside their output.",
                 "",
             ]
         write(REFERENCE / "papers" / f"{name}.md", *lines)

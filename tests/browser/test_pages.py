@@ -3,8 +3,6 @@
 ``make test-browser`` installs what is needed; without a browser these tests skip, with the reason.
 """
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,30 +15,8 @@ from tests.results import RESULTS
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright: make test-browser")
-    if not CHROMIUM:
-        pytest.skip("needs Chromium: make test-browser")
-    with sync.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")
