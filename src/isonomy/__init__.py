@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from isonomy.audit import (
         Audit,
         OverTime,
+        Scan,
         audit,
         audit_counts,
         audit_file,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         audit_models,
         audit_over_time,
         audit_selections,
+        scan,
     )
     from isonomy.benchmark import Benchmark, benchmark
     from isonomy.counterfactual import tail
@@ -44,8 +46,8 @@ __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "audit": (
-        "Audit OverTime audit_counts audit_file audit_file_over_time audit_models audit_over_time "
-        "audit_selections"
+        "Audit OverTime Scan audit_counts audit_file audit_file_over_time audit_models audit_over_time "
+        "audit_selections scan"
     ),
     "benchmark": "Benchmark",
     "counterfactual": "tail",
@@ -84,6 +86,7 @@ __all__ = [
     "PAPERS",
     "Policy",
     "Record",
+    "Scan",
     "Store",
     "Study",
     "TradeOff",
@@ -109,6 +112,7 @@ __all__ = [
     "make_splits",
     "prepare",
     "run",
+    "scan",
     "scorer",
     "tail",
     "tune",

@@ -14,6 +14,8 @@ from isonomy.audit.over_time import (
 from isonomy.audit.over_time_result import OverTime
 from isonomy.audit.period_gaps import PeriodGap
 from isonomy.audit.run import audit, audit_counts, audit_file
+from isonomy.audit.scan_result import Departure, Scan
+from isonomy.audit.scanned import scan, scan_counts, scan_file
 from isonomy.audit.selections import SelectionAudit, audit_selections, audit_selections_file
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
 from isonomy.audit.traits import Trait
@@ -25,6 +27,7 @@ __all__ = [
     "DEFAULT_METRICS",
     "DEFAULT_THRESHOLDS",
     "FEWEST_ROWS",
+    "Departure",
     "Finding",
     "GroupRate",
     "ModelPair",
@@ -32,6 +35,7 @@ __all__ = [
     "Move",
     "OverTime",
     "PeriodGap",
+    "Scan",
     "SelectionAudit",
     "Standing",
     "TrainedModels",
@@ -49,6 +53,9 @@ __all__ = [
     "looks_protected",
     "privileged_groups",
     "read_declared",
+    "scan",
+    "scan_counts",
+    "scan_file",
     "train_models",
     "unexamined_columns",
 ]

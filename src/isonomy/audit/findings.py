@@ -12,6 +12,7 @@ from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import check_choice, listed
 from isonomy.audit import cards
+from isonomy.audit.scan_result import Scan
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 from isonomy.metrics.rates import GROUP_RATES
@@ -119,6 +120,8 @@ class Audit(Shown):
         Confidence, resamples, seed, thresholds.
     conditional : tuple of ConditionalGap
         Gaps within strata, where strata were given.
+    scan : Scan or None
+        Conjunctions that depart from everybody else, where they were searched.
     """
 
     page: ClassVar[str] = "audit"
@@ -133,6 +136,7 @@ class Audit(Shown):
     counts: Counts
     settings: Mapping[str, Any] = field(default_factory=dict)
     conditional: tuple[ConditionalGap, ...] = ()
+    scan: Scan | None = None
 
     def frame(
         self,
@@ -384,6 +388,8 @@ class Audit(Shown):
             "notes": self.notes,
             "counts": self.counts,
         }
+        if self.scan is not None:
+            data["scan"] = self.scan
         return {name: plain(value) for name, value in data.items()}
 
     def __repr__(self) -> str:

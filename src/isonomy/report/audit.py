@@ -10,6 +10,7 @@ from isonomy.audit.findings import GroupRate
 from isonomy.metrics import RATES, Counts
 from isonomy.metrics.calibration import CALIBRATION
 from isonomy.report import blocks as b
+from isonomy.report.scan import scan_blocks
 
 TONE = {
     "violated": "violated",
@@ -60,6 +61,7 @@ def summarize_audit(
             *b.notes(n for n in found.notes if n not in first),
             *table,
             *_conditional(found),
+            *([] if found.scan is None else scan_blocks(found.scan)),
             _overall(found),
         ],
         method=[b.facts(audit_facts(found, title))],
