@@ -18,6 +18,7 @@ from isonomy.audit.selections import SelectionAudit, audit_selections, audit_sel
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
 from isonomy.audit.traits import Trait
 from isonomy.audit.unexamined import looks_protected, unexamined_columns
+from isonomy.audit.who_pays import GroupChange, Levelling, WhoPays, changes_by_group, who_pays
 
 __all__ = [
     "Audit",
@@ -26,7 +27,9 @@ __all__ = [
     "DEFAULT_THRESHOLDS",
     "FEWEST_ROWS",
     "Finding",
+    "GroupChange",
     "GroupRate",
+    "Levelling",
     "ModelPair",
     "ModelsAudit",
     "Move",
@@ -36,6 +39,7 @@ __all__ = [
     "Standing",
     "TrainedModels",
     "Trait",
+    "WhoPays",
     "audit",
     "audit_counts",
     "audit_counts_over_time",
@@ -45,12 +49,14 @@ __all__ = [
     "audit_over_time",
     "audit_selections",
     "audit_selections_file",
+    "changes_by_group",
     "declared_model",
     "looks_protected",
     "privileged_groups",
     "read_declared",
     "train_models",
     "unexamined_columns",
+    "who_pays",
 ]
 
 callable_room(__name__)
