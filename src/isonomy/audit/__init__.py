@@ -20,6 +20,7 @@ from isonomy.audit.selections import SelectionAudit, audit_selections, audit_sel
 from isonomy.audit.standing import ModelPair, ModelsAudit, Standing
 from isonomy.audit.traits import Trait
 from isonomy.audit.unexamined import looks_protected, unexamined_columns
+from isonomy.audit.who_pays import GroupChange, Levelling, WhoPays, changes_by_group, who_pays
 
 __all__ = [
     "Audit",
@@ -29,7 +30,9 @@ __all__ = [
     "FEWEST_ROWS",
     "Departure",
     "Finding",
+    "GroupChange",
     "GroupRate",
+    "Levelling",
     "ModelPair",
     "ModelsAudit",
     "Move",
@@ -40,6 +43,7 @@ __all__ = [
     "Standing",
     "TrainedModels",
     "Trait",
+    "WhoPays",
     "audit",
     "audit_counts",
     "audit_counts_over_time",
@@ -49,6 +53,7 @@ __all__ = [
     "audit_over_time",
     "audit_selections",
     "audit_selections_file",
+    "changes_by_group",
     "declared_model",
     "looks_protected",
     "privileged_groups",
@@ -58,6 +63,7 @@ __all__ = [
     "scan_file",
     "train_models",
     "unexamined_columns",
+    "who_pays",
 ]
 
 callable_room(__name__)

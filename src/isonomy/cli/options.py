@@ -372,7 +372,7 @@ def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:
     """Return the cuts of ``--bins`` by attribute; each must be a protected attribute."""
     cuts = parse_numbers(bins, "--bins")
     for attribute in cuts:
-        if attribute not in sensitive:
+        if attribute not in {name.strip() for given in sensitive for name in given.split("+")}:
             raise InputError(
                 f"--bins must name a protected attribute; {attribute!r} is not one: add "
                 f"--sensitive {attribute}."
