@@ -262,7 +262,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
     if len(shape) == 2 and shape[1] > 1:
         raise InputError(
             f"Scores must be one column, those of the favourable label; got an array of shape "
-            f"{shape}: pass one of them, such as predict_proba(X)[:, 1]."
+            f"{shape}: pass one of them, as in predict_proba(X)[:, list(classes_).index('yes')]."
         )
     values = as_numbers(score, "Scores")
     if not np.isfinite(values).all():
