@@ -73,12 +73,17 @@ def summarize_audit(
 # ---------------------------------------------------------------------- the verdict
 
 
-def audit_verdict(found: Audit, more: Sequence[str] = ()) -> b.Block:
-    """Return the headline, the worst findings and further sentences, and how many of each verdict."""
+def audit_verdict(
+    found: Audit, more: Sequence[str] = (), also: Sequence[str | None] = ()
+) -> b.Block:
+    """Return the headline, the worst findings and further sentences, and how many of each verdict.
+
+    ``also``: verdicts of further checks, which hold for all of them together.
+    """
     every = [f for f in (*found.metrics, *found.comparisons) if f.verdict]
-    tally = {v: sum(f.verdict == v for f in every) for v in TONE}
+    tally = {v: sum(f.verdict == v for f in every) + sum(v == w for w in also) for v in TONE}
     sure = found.violated() if any(f.accept_low is not None for f in found.metrics) else ()
-    tone, headline = _headline(tally, len(sure))
+    tone, headline = _headline(tally, len(sure) + sum(w == "violated" for w in also))
     worst = sorted(
         (f for f in every if f.verdict == "violated"),
         key=lambda f: (f not in sure, 1.0 if f.p_value is None else f.p_value),
@@ -145,7 +150,8 @@ def _people(found: Audit, attribute: str) -> list[b.Block]:
     if not weighted:
         columns += [b.right("favourable decision"), b.right("wrongly refused")]
         if reference is not None:
-            columns.append(b.right(f"fewer than at the rate of {name}"))
+            columns.append(b.right("people short"))
+            rest = f"People short: fewer favourable decisions than at the rate of {name}. {rest}"
     rows = []
     most = ("", 0)
     for size in sizes[sizes["group"].isin(shown)].to_dict("records"):
@@ -168,12 +174,15 @@ def _people(found: Audit, attribute: str) -> list[b.Block]:
                 row.append(b.count(round(short)) if short >= 0.5 else "")
                 most = max(most, (str(group), round(short)), key=lambda pair: pair[1])
         rows.append(row)
-    made = [b.heading(attribute), b.table(f"Groups of {attribute}", columns, rows, note=rest)]
+    made = [
+        b.heading(attribute),
+        b.table(f"Groups of {attribute}", columns, rows, note=rest.strip()),
+    ]
     if most[1]:
         made.append(
             b.text(
-                f"Had {most[0]} received the favourable decision at the rate of {name}, "
-                f"{most[1]:,} more of them would have had it."
+                f"At the rate of {name}, {most[1]:,} more people of {most[0]} would have received "
+                f"the favourable decision."
             )
         )
     return made

@@ -28,7 +28,7 @@ def summarize_selections(
     return b.summary(
         "selections",
         f"Selections in {title}" if title else "Selections",
-        verdict=audit_verdict(found, _violated(found)),
+        verdict=audit_verdict(found, _violated(found), [*found.ratios.get("verdict", ())]),
         people=[_people(found, attribute) for attribute in attributes],
         picture=[chart for attribute in attributes for chart in audit_charts(found, attribute)],
         table=[
