@@ -75,7 +75,11 @@ def opened(browser: Any, address: str) -> Iterator[Any]:
         contexts.append(context)
         page = context.new_page()
         page.said, page.asked = [], []
-        page.on("console", lambda message: page.said.append(message.text))
+        # the theme tells the console which theme it shows; that is no trouble
+        page.on(
+            "console",
+            lambda message: message.type in {"error", "warning"} and page.said.append(message.text),
+        )
         page.on("pageerror", lambda error: page.said.append(str(error)))
         page.on("request", lambda request: page.asked.append(request.url))
         page.goto(address + page_name, wait_until="networkidle")
