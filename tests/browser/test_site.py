@@ -5,6 +5,7 @@
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,7 +76,11 @@ def opened(browser: Any, address: str) -> Iterator[Any]:
         contexts.append(context)
         page = context.new_page()
         page.said, page.asked = [], []
-        page.on("console", lambda message: page.said.append(message.text))
+        # the theme tells the console which theme it shows; that is no trouble
+        page.on(
+            "console",
+            lambda message: message.type in {"error", "warning"} and page.said.append(message.text),
+        )
         page.on("pageerror", lambda error: page.said.append(str(error)))
         page.on("request", lambda request: page.asked.append(request.url))
         page.goto(address + page_name, wait_until="networkidle")
@@ -134,3 +139,9 @@ def test_an_example_can_be_taken_home_as_a_notebook(opened: Any) -> None:
     with page.expect_download() as taken:
         page.locator(".sphx-glr-download-jupyter a").first.click()
     assert taken.value.suggested_filename == "plot_verdicts.ipynb"
+
+
+def test_llms_txt_leads_to_pages_that_are_there(address: str) -> None:
+    links = re.findall(r"^- \[.+\]\((.+)\)$", (SITE / "llms.txt").read_text(), re.MULTILINE)
+    assert len(links) > 60
+    assert [link for link in links if not (SITE / link).is_file()] == []

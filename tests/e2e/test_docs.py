@@ -78,6 +78,10 @@ def test_every_registered_thing_has_a_page(reference: Path) -> None:
     for name, form in TEMPLATES.items():
         page = (reference / "templates" / f"{name}.md").read_text(encoding="utf-8")
         assert all(f"`{field.name}`" in page for field in form.fields)
+    page = (reference / "extras.md").read_text(encoding="utf-8")
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    for name in project["project"]["optional-dependencies"]:
+        assert f"isonomy[{name}]" in page
     for name in study_names():
         page = (reference / "studies" / f"{name}.md").read_text(encoding="utf-8")
         assert f"isonomy study run {name}" in page
