@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from isonomy.audit import (
         Audit,
         OverTime,
+        Power,
         Scan,
         audit,
         audit_counts,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         audit_models,
         audit_over_time,
         audit_selections,
+        power,
         scan,
     )
     from isonomy.benchmark import Benchmark, benchmark
@@ -46,8 +48,8 @@ __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "audit": (
-        "Audit OverTime Scan audit_counts audit_file audit_file_over_time audit_models audit_over_time "
-        "audit_selections scan"
+        "Audit OverTime Power Scan audit_counts audit_file audit_file_over_time audit_models audit_over_time "
+        "audit_selections power scan"
     ),
     "benchmark": "Benchmark",
     "counterfactual": "tail",
@@ -85,6 +87,7 @@ __all__ = [
     "OverTime",
     "PAPERS",
     "Policy",
+    "Power",
     "Record",
     "Scan",
     "Store",
@@ -110,6 +113,7 @@ __all__ = [
     "make_mitigator",
     "make_model",
     "make_splits",
+    "power",
     "prepare",
     "run",
     "scan",

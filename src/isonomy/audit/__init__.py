@@ -13,6 +13,7 @@ from isonomy.audit.over_time import (
 )
 from isonomy.audit.over_time_result import OverTime
 from isonomy.audit.period_gaps import PeriodGap
+from isonomy.audit.planning import Plan, Power, power
 from isonomy.audit.run import audit, audit_counts, audit_file
 from isonomy.audit.scan_result import Departure, Scan
 from isonomy.audit.scanned import scan, scan_counts, scan_file
@@ -27,8 +28,8 @@ __all__ = [
     "ConditionalGap",
     "DEFAULT_METRICS",
     "DEFAULT_THRESHOLDS",
-    "FEWEST_ROWS",
     "Departure",
+    "FEWEST_ROWS",
     "Finding",
     "GroupChange",
     "GroupRate",
@@ -38,6 +39,8 @@ __all__ = [
     "Move",
     "OverTime",
     "PeriodGap",
+    "Plan",
+    "Power",
     "Scan",
     "SelectionAudit",
     "Standing",
@@ -56,6 +59,7 @@ __all__ = [
     "changes_by_group",
     "declared_model",
     "looks_protected",
+    "power",
     "privileged_groups",
     "read_declared",
     "scan",

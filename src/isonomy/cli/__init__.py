@@ -31,6 +31,7 @@ COMMANDS = [
     "data",
     "metrics",
     "mitigators",
+    "power",
     "published",
     "study",
     "tail",

@@ -328,7 +328,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             screen.print(
                 _gap_table(gaps, f"Gaps by {escape(attribute)}: {gaps[0].comparison}", screen.width)
             )
-            for sentence in found.left_out(attribute):
+            for sentence in [*found.left_out(attribute), *found.would_decide(attribute)]:
                 screen.print(f"[yellow]{escape(sentence)}[/yellow]")
         worth, hidden = found.telling_comparisons(attribute)
         if worth:

@@ -91,10 +91,11 @@ def audit_verdict(
     sentences = [finding_in_words(f) for f in worst[:_MOST_SENTENCES]]
     if len(worst) > _MOST_SENTENCES:
         sentences.append(f"{len(worst) - _MOST_SENTENCES} more are violated: see the numbers.")
-    if needs := [f.rows_needed for f in every if f.rows_needed and f.verdict == _THIN]:
+    if needs := [f.rows_more for f in every if f.rows_more and f.verdict == _THIN]:
+        span = f"some {min(needs):,}" + (f" to {max(needs):,}" if max(needs) > min(needs) else "")
         sentences.append(
-            f"Where evidence is insufficient, from {min(needs):,} to {max(needs):,} rows of the "
-            f"smallest group would decide, were rates to stay."
+            f"Where evidence is insufficient, {span} more rows like these would decide, were the "
+            f"rates and the shares of the groups to stay."
         )
     tiles = [b.tile(f"{n:,}", v, TONE[v]) for v, n in tally.items() if n]
     return b.verdict(tone, headline, [*sentences, *more], tiles)
