@@ -274,13 +274,14 @@ def _changes(v: MethodVerdict) -> b.Block:
     rates = [*dict.fromkeys(c.rate for c in v.pays.changes)]
     heads: list[b.Cell] = ["group"]
     for rate in rates:
-        heads += [b.right(f"{rate.replace('_', ' ')} before"), b.right("after"), ""]
+        heads += [b.right(f"{rate.replace('_', ' ')} before"), b.right("after")]
     groups: dict[str, list[b.Cell]] = {}
     for rate in rates:
         for c in v.pays.of(rate):
             row = groups.setdefault(c.group, [b.word(c.group)])
-            shown = b.word(c.word, small=c.reason or "")
-            row += [b.number(c.before), _change(Change(c.before, c.after, c.low, c.high)), shown]
+            after = _change(Change(c.before, c.after, c.low, c.high))
+            said = {"rises": ", rises", "falls": ", falls", "unknown": ", too few rows"}.get(c.word)
+            row += [b.number(c.before), after | {"small": f"{after.get('small', '')}{said or ''}"}]
     note = " ".join(f"{str(one)[0].upper()}{str(one)[1:]}." for one in v.pays.levelled[:_MOST_GAPS])
     more = len(v.pays.levelled) - _MOST_GAPS
     note += f" So do {more} further gaps." if more > 0 else ""
