@@ -32,6 +32,7 @@ COMMANDS = [
     "metrics",
     "mitigators",
     "published",
+    "serve",
     "study",
     "tail",
     "templates",
