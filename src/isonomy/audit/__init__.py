@@ -3,6 +3,7 @@
 from isonomy._registry import callable_room
 from isonomy.audit.declared import TrainedModels, declared_model, read_declared, train_models
 from isonomy.audit.findings import Audit, ConditionalGap, Finding, GroupRate
+from isonomy.audit.guesses import ColumnGuess, guess_columns
 from isonomy.audit.judge import DEFAULT_METRICS, DEFAULT_THRESHOLDS, FEWEST_ROWS
 from isonomy.audit.models import audit_models, privileged_groups
 from isonomy.audit.moves import Move
@@ -25,6 +26,7 @@ from isonomy.audit.who_pays import GroupChange, Levelling, WhoPays, changes_by_g
 
 __all__ = [
     "Audit",
+    "ColumnGuess",
     "ConditionalGap",
     "DEFAULT_METRICS",
     "DEFAULT_THRESHOLDS",
@@ -58,6 +60,7 @@ __all__ = [
     "audit_selections_file",
     "changes_by_group",
     "declared_model",
+    "guess_columns",
     "looks_protected",
     "power",
     "privileged_groups",

@@ -33,6 +33,7 @@ COMMANDS = [
     "mitigators",
     "power",
     "published",
+    "serve",
     "study",
     "tail",
     "templates",
