@@ -215,7 +215,8 @@ def welch(one: tuple[Floats, ...], other: tuple[Any, ...]) -> Floats:
     """
     (m, v, n), (w, u, k) = one, other
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = ttest_ind_from_stats(m, np.sqrt(v), n, w, np.sqrt(u), k, equal_var=False)
+        sides = m, np.sqrt(v), n, w, np.sqrt(u), k
+        found = ttest_ind_from_stats(*sides, equal_var=False)  # type: ignore[arg-type]  # effective rows need not be whole
     return np.asarray(found.pvalue)
 
 
