@@ -1,4 +1,4 @@
-"""Checks at the doors, each failing with one sentence."""
+"""Checks of what is passed in, each failing with one sentence."""
 
 import difflib
 import importlib

@@ -3,6 +3,8 @@
 ``make test-browser`` installs what is needed; without a browser these tests skip, with the reason.
 """
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,7 +146,7 @@ def test_the_theme_can_be_chosen(opened: Any) -> None:
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-@pytest.mark.parametrize("kind", ["audit", "benchmark", "tables"])
+@pytest.mark.parametrize("kind", RESULTS)
 def test_paper_holds_whole_tables_in_light_colours(opened: Any, kind: str, paper: str) -> None:
     page = opened(kind, scheme="dark")
     assert page.pdf(format=paper, print_background=True).startswith(b"%PDF")
@@ -155,4 +157,15 @@ def test_paper_holds_whole_tables_in_light_colours(opened: Any, kind: str, paper
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator("details:not([open])").count() == 0
     wider = "tables => tables.map(t => t.getBoundingClientRect().right - innerWidth)"
-    assert max(page.locator("table.data").evaluate_all(wider)) <= 1
+    assert max(page.locator("table.data").evaluate_all(wider), default=0) <= 1
+    # a button in a heading would not be painted again on the next sheet
+    shown = "all => all.map(one => getComputedStyle(one).display)"
+    assert {*page.locator("thead button").evaluate_all(shown)} <= {"contents"}
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext (poppler-utils)")
+def test_headings_are_repeated_on_every_sheet(opened: Any, tmp_path: Path) -> None:
+    opened("benchmark").pdf(path=tmp_path / "b.pdf", format="A4")
+    read = ["pdftotext", "-layout", str(tmp_path / "b.pdf"), "-"]
+    sheets = subprocess.run(read, capture_output=True, text=True, check=True).stdout.split("\f")
+    assert sum("verdict" in sheet and "advantage" in sheet for sheet in sheets) >= 2
