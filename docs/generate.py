@@ -139,7 +139,16 @@ def mitigators() -> None:
     rows = []
     for name, kind in MITIGATORS.items():
         facts = describe_mitigator(kind)
-        shown = ("stage", "needs", "groups", "classes", "aims", "strength", "randomized")
+        shown = (
+            "stage",
+            "needs",
+            "groups",
+            "classes",
+            "several attributes",
+            "aims",
+            "strength",
+            "randomized",
+        )
         known = {key: facts[key] for key in shown} | {"in tables": facts["label"]}
         known |= {
             "stage": STAGES[kind.stage],
