@@ -6,10 +6,12 @@ else is plain Markdown.
 """
 
 import ast
+import functools
 import importlib
 import inspect
 import itertools
 import re
+import textwrap
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -44,7 +46,7 @@ ROOMS = (
     *("isonomy.tails", "isonomy.gate", "isonomy.templates", "isonomy.report", "isonomy.plots"),
     *("isonomy.study", "isonomy.store", "isonomy.papers", "isonomy.models", "isonomy.networks"),
     *("isonomy.generators", "isonomy.search", "isonomy.testing", "isonomy.errors"),
-    "isonomy.pytest_plugin",
+    *("isonomy.app", "isonomy.pytest_plugin"),
 )
 
 
@@ -77,12 +79,33 @@ def directive(kind: str, name: str, *options: str) -> list[str]:
     return ["```{eval-rst}", f".. {kind}:: {name}", *(f"   {o}" for o in options), "```", ""]
 
 
+def place_of(thing: Any) -> str:
+    """Return where in the package a function is written."""
+    return str(Path(inspect.getfile(thing)).relative_to(ROOT / "src"))
+
+
+def code_of(function: Any) -> list[str]:
+    """Return a section with the source of a function, and of the functions that it is given."""
+    given: dict[str, Any] = {}
+    while isinstance(function, functools.partial):
+        given = function.keywords | given
+        function = function.func
+    parts = [function, *(value for value in given.values() if inspect.isfunction(value))]
+    words = [f"`{k}={v.__name__ if inspect.isfunction(v) else repr(v)}`" for k, v in given.items()]
+    called = f", called with {', '.join(words)}" if words else ""
+    sources = "\n\n".join(textwrap.dedent(inspect.getsource(part)) for part in parts)
+    name = "" if function.__name__ == "<lambda>" else f": `{function.__name__}`"
+    text = f"`{place_of(function)}`{name}{called}."
+    return ["## Code", "", text, "", "```python", sources.rstrip(), "```"]
+
+
 def metrics() -> None:
     """One page per metric, from the Metric object."""
     rows: dict[str, list[list[str]]] = {"performance": [], "group": [], "individual": []}
     for name, metric in METRICS.items():
         facts = describe(metric)
         written = ", ".join(f"`{k}={v}`" for k, v in facts["parameters"].items())
+        article = "an" if metric.kind == "individual" else "a"
         known = {
             "best": facts["best"],
             "range": facts["range"],
@@ -90,15 +113,15 @@ def metrics() -> None:
             "parameters": written,
             "also called": ", ".join(f"`{alias}`" for alias in facts["aliases"]),
             "reference": facts["reference"],
-            "code": f"[{metric.kind} metrics](../rooms/isonomy.metrics.md)",
         }
         write(
             REFERENCE / "metrics" / f"{name}.md",
-            *(f"# {name}", "", f"*{facts['label']}*, a {facts['kind']} metric.", ""),
+            *(f"# {name}", "", f"*{facts['label']}*, {article} {facts['kind']} metric.", ""),
             *("```text", facts["formula"], "```", "", facts["reading"], ""),
             *(f"**When not to use it.** {facts['when_not_to_use']}", ""),
             *table("", "", rows=[(key, value) for key, value in known.items() if value]),
-            *("", "```console", f"$ isonomy metrics {name}", "```"),
+            *("", "```console", f"$ isonomy metrics {name}", "```", ""),
+            *code_of(metric.fn),
         )
         rows[metric.kind].append(
             [f"[{name}]({name}.md)", facts["label"], facts["best"], f"`{facts['formula']}`"]
@@ -170,6 +193,7 @@ def datasets() -> None:
             **{f"rule of `{attribute}`": rule for attribute, rule in info.rules.items()},
             **{f"SHA-256 of `{file.name}`": f"`{file.sha256}`" for file in entry.files},
             "columns": ", ".join(f"`{column}`" for column in columns),
+            "code": f"`{place_of(entry.loader)}`",
         }
         write(
             REFERENCE / "datasets" / f"{name}.md",

@@ -43,13 +43,14 @@ NEEDS = {
     "dask": STUDY + "'out-dask', backend='dask', workers=1)",
     "ray": STUDY + "'out-ray', backend='ray', workers=1)",
     "boost": "from isonomy.audit import declared_model; declared_model('lightgbm.LGBMClassifier')",
+    "app": "from isonomy.app import make_app; make_app('pages')",
     "torch": "isonomy.make_model('dnn').fit(X, y)",
 }
 # Frames of another library: nothing of ours asks for them by name.
 FRAMES = {
     "polars": "import polars; isonomy.Counts.from_frame(polars.DataFrame({'y': [0, 1], 'p': [0, 1], 's': ['a', 'b']}), label='y', prediction='p', sensitive_features='s')"
 }
-LIGHT = ("excel", "plot", "fairlearn", "optuna", "skops", "mlflow", "polars", "dask")
+LIGHT = ("excel", "plot", "fairlearn", "optuna", "skops", "mlflow", "polars", "dask", "app")
 COMMANDS = (
     "data export synthetic people.csv",
     "audit people.csv --label favorable --prediction merit>=0.5 --sensitive group --report audit.html",
@@ -104,7 +105,7 @@ def main() -> None:
         work = Path(temporary)
         (work / "scores.py").write_text(SCORES, encoding="utf-8")
         for name in ("people.xlsx", "model.skops"):  # there, so that only the extra is missing
-            (work / name).touch()
+            (work / name).write_bytes(b"PK")
         python = environment(work / "bare", wheel)
         isonomy = python.with_name("isonomy")
         for command in COMMANDS:

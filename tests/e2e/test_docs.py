@@ -67,6 +67,9 @@ def test_every_registered_thing_has_a_page(reference: Path) -> None:
         page = (reference / "metrics" / f"{name}.md").read_text(encoding="utf-8")
         assert metric.formula in page
         assert metric.avoid in page
+        code = page.partition("\n## Code\n")[2]
+        assert re.match(r"\n`isonomy/metrics/\w+\.py`", code)
+        assert "\ndef " in code or "lambda" in code
     for name, method in MITIGATORS.items():
         page = (reference / "mitigators" / f"{name}.md").read_text(encoding="utf-8")
         assert f".. autoclass:: isonomy.mitigators.{method.__name__}\n" in page
