@@ -42,7 +42,7 @@ ROOMS = (
     *("isonomy.tails", "isonomy.gate", "isonomy.templates", "isonomy.report", "isonomy.plots"),
     *("isonomy.study", "isonomy.store", "isonomy.papers", "isonomy.models", "isonomy.networks"),
     *("isonomy.generators", "isonomy.search", "isonomy.testing", "isonomy.errors"),
-    "isonomy.pytest_plugin",
+    *("isonomy.app", "isonomy.pytest_plugin"),
 )
 
 

@@ -3,8 +3,6 @@
 ``make test-browser`` installs what is needed; without a browser these tests skip, with the reason.
 """
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,35 +10,10 @@ from typing import Any
 import pytest
 
 from isonomy import report
+from tests.browser.conftest import SIZES, faults
 from tests.results import RESULTS
 
 pytestmark = pytest.mark.browser
-
-ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SIZES = {"desk": (1280, 900), "phone": (390, 844)}
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright: make test-browser")
-    if not CHROMIUM:
-        pytest.skip("needs Chromium: make test-browser")
-    with sync.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")
@@ -92,14 +65,8 @@ def test_a_page_is_quiet_offline_accessible_and_not_too_wide(
     wider = page.evaluate(f"[...document.querySelectorAll('.scroll')]{boxes}")
     if size == "desk":
         assert max(wider, default=0) <= 1
-    if not AXE.exists():
-        pytest.skip("needs axe-core: make test-browser")
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
-    assert [
-        (v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")
-    ] == []
+    assert faults(page) == []
 
 
 def test_the_verdict_is_the_first_thing_on_a_phone(opened: Any) -> None:
