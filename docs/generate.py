@@ -10,6 +10,7 @@ import importlib
 import inspect
 import itertools
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ import isonomy
 from isonomy._registry import Registry
 from isonomy.cli import app
 from isonomy.cli.metrics import describe
+from isonomy.cli.mitigators import STAGES
 from isonomy.cli.mitigators import describe as describe_mitigator
 from isonomy.data import DATASETS
 from isonomy.metrics import METRICS
@@ -114,8 +116,22 @@ def mitigators() -> None:
     rows = []
     for name, kind in MITIGATORS.items():
         facts = describe_mitigator(kind)
-        shown = ("stage", "needs", "groups", "classes", "aims", "strength", "randomized")
+        shown = (
+            "stage",
+            "needs",
+            "groups",
+            "classes",
+            "several attributes",
+            "aims",
+            "strength",
+            "randomized",
+        )
         known = {key: facts[key] for key in shown} | {"in tables": facts["label"]}
+        known |= {
+            "stage": STAGES[kind.stage],
+            "randomized": "yes" if kind.randomized else "no",
+            "reference": facts["reference"],
+        }
         write(
             REFERENCE / "mitigators" / f"{name}.md",
             *(f"# {name}", "", facts["advice"], "", *table("", "", rows=known.items()), ""),
@@ -236,6 +252,28 @@ def commands() -> None:
     index("commands", "Commands", text, names, *table("command", "what it does", rows=pages))
 
 
+def extras() -> None:
+    """One page on what is not installed by itself, from the project file and its comments."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needs = tomllib.loads(text)["project"]["optional-dependencies"]
+    rows = []
+    for name, packages in needs.items():
+        purpose = re.search(rf"^{name} = \[.*\] +# (.+)$", text, re.MULTILINE)
+        assert purpose, f"pyproject.toml does not say what the extra {name} is for"
+        packages = ", ".join(f"`{package}`" for package in packages)
+        rows.append((f'`pip install "isonomy[{name}]"`', purpose[1], packages))
+    write(
+        REFERENCE / "extras.md",
+        *(
+            "# Extras",
+            "",
+            "Isonomy runs without them. What needs one ends with a sentence that names",
+        ),
+        *("it; several at once: `isonomy[plot,excel]`.", ""),
+        *table("extra", "what for", "what it installs", rows=rows),
+    )
+
+
 def public() -> dict[str, dict[str, str]]:
     """Return where every public name of every room is described: by room, name to full name."""
     homes: dict[int, str] = {}
@@ -340,8 +378,16 @@ def numbers() -> None:
             file = ROOT / "results" / f"{study}.parquet"
             if file.exists():
                 lines += stored(paper, study, paper.frame_of(Results(file)))
-        if not lines:
+        if not lines and paper.studies:
             lines = ["No full run is stored yet: `isonomy study run` makes one.", ""]
+        elif not lines:
+            lines = [
+                "We have not rerun this study: the package has no study file for it, and reads the"
+            ]
+            lines += [
+                "authors' runs. What we recomputed from their files is below, beside their output.",
+                "",
+            ]
         write(REFERENCE / "papers" / f"{name}.md", *lines)
 
 
@@ -352,7 +398,8 @@ def stored(paper: Paper, study: str, frame: pd.DataFrame) -> list[str]:
     for shown in made:
         if shown.printed is None or shown.data.size > MOST_CELLS:
             continue
-        ours, printed = shown.text(), shown.printed.reindex_like(shown.data).fillna("")
+        printed = shown.printed.reindex_like(shown.data).astype(object).fillna("")
+        ours = shown.text()
         rows = [
             (
                 label,
@@ -371,7 +418,17 @@ def stored(paper: Paper, study: str, frame: pd.DataFrame) -> list[str]:
 
 def main() -> None:
     """Write everything."""
-    for part in (metrics, mitigators, datasets, templates, studies, commands, rooms, numbers):
+    for part in (
+        metrics,
+        mitigators,
+        datasets,
+        templates,
+        studies,
+        commands,
+        rooms,
+        extras,
+        numbers,
+    ):
         part()
     shelves = ("rooms", "commands", "metrics", "mitigators", "datasets", "templates", "studies")
     rows = [
@@ -382,9 +439,10 @@ def main() -> None:
         ("[Datasets](datasets/index.md)", f"{len(DATASETS)}: source, licence, caveats, checksums"),
         ("[Templates](templates/index.md)", f"{len(TEMPLATES)}: forms of laws and practices"),
         ("[Studies](studies/index.md)", f"{len(study_names())}: declared in a file"),
+        ("[Extras](extras.md)", "what is not installed by itself, and what needs it"),
     ]
     text = f"Generated from the code of Isonomy {isonomy.__version__}."
-    shelf = [f"{name}/index" for name in shelves]
+    shelf = [*(f"{name}/index" for name in shelves), "extras"]
     index(".", "Reference", text, shelf, *table("", "", rows=rows))
     for old in {*REFERENCE.rglob("*.md")} - _written:
         old.unlink()

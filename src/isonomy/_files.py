@@ -20,13 +20,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from isonomy._encoding import as_utf8
+from isonomy._encoding import as_utf8, open_text
 from isonomy._excel import ABSENT, read_sheets, sheet_table
 from isonomy._validate import check_columns, check_names, listed, unknown_name
 from isonomy.errors import InputError
@@ -118,7 +119,7 @@ def open_table(
                 rows = _plain_rows(connection, rows)
                 yield TableFile(connection, rows, _types(connection, rows))
     except duckdb.Error as error:
-        raise _unreadable(name, error) from None
+        raise _unreadable(name, error, kind in _CSV and not pattern) from None
 
 
 @contextmanager
@@ -200,8 +201,7 @@ def _csv_reader(connection: Any, literal: str) -> str:
     whole_lines = "delim='\x1f', quote='', escape='', header=false, columns={'line': 'VARCHAR'}"
     first = f"SELECT line FROM read_csv({literal}, {whole_lines}) LIMIT 1"
     (line,) = connection.execute(first).fetchone() or ("",)
-    header = re.sub('"[^"]*"', "", line or "")
-    separator = max(",;\t|", key=header.count)
+    separator = _separator(line or "")
     try:
         names = next(csv.reader([line or ""], delimiter=separator), [])
     except csv.Error as error:  # a field of more than 128 KiB
@@ -241,6 +241,11 @@ def _csv_reader(connection: Any, literal: str) -> str:
         casts = ", ".join(f"{cast} AS {{0}}".format(sql_name(c)) for c, cast in pairs)
         chosen += f" REPLACE ({casts})"
     return f"{call})" if chosen == "*" else f"(SELECT {chosen} FROM {call}))"
+
+
+def _separator(line: str) -> str:
+    """Return what parts the names in the first line of a CSV file."""
+    return max(",;\t|", key=re.sub('"[^"]*"', "", line).count)
 
 
 def _decimal_commas(connection: Any, rows: str, texts: Sequence[str]) -> list[str]:
@@ -291,17 +296,43 @@ def _where(connection: Any, rows: str, columns: Sequence[str], condition: str) -
     return [c for c, answer in zip(columns, answers, strict=True) if answer]
 
 
-def _unreadable(name: str, error: Exception) -> InputError:
+def _unreadable(name: str, error: Exception, is_csv: bool) -> InputError:
     """Return the one-sentence error for a file that DuckDB cannot read."""
     text = str(error).strip()
-    why = text.splitlines()[0].rstrip(".")
     if _is_not_utf8(error):
         line = re.search(r"on Line: (\d+)", text)
         where = f" (line {line[1]})" if line else ""
         why = f"it is not UTF-8 text{where}; save it as UTF-8"
-    elif "sniffing" in text:
+    elif is_csv and (odd := _odd_line(Path(name))):
+        why = odd
+    elif "CSV" in text:
         why = "it does not look like CSV (cells separated by comma, semicolon, tab or |)"
+    else:  # the kind of DuckDB's error says nothing to a user
+        why = re.sub(r"^[A-Z][\w ]* Error: ", "", text.splitlines()[0]).rstrip(".!")
     return InputError(f"The file {name!r} cannot be read: {why}.")
+
+
+def _odd_line(path: Path) -> str:
+    """Say where a CSV file stops being one; an empty text where that is not seen."""
+    start = 1
+    try:
+        with open_text(path) as text:
+            first = text.readline()
+            rows = csv.reader(chain([first], text), delimiter=_separator(first), strict=True)
+            width = len(next(rows))
+            for row in rows:
+                start = rows.line_num
+                if row and len(row) != width:
+                    cells = f"{len(row)} cell{'s'[: len(row) != 1]}"
+                    return (
+                        f"line {start} has {cells}; the first line, which names the columns, "
+                        f"has {width}"
+                    )
+    except csv.Error:
+        return f"the quotation marks after line {start} do not match"
+    except (OSError, EOFError, zlib.error, InputError, StopIteration):
+        pass
+    return ""
 
 
 def read_table(

@@ -188,8 +188,8 @@ def check_names(names: Iterable[Any], *, what: str, fold: bool = False) -> None:
     if doubled:
         aside = ", capital letters aside" if fold else ""
         raise InputError(
-            f"Each column of {what} must have a name of its own{aside}; {listed(doubled)} occurs "
-            f"more than once: rename or drop one."
+            f"Each column of {what} must have a name of its own{aside}; {listed(doubled)} occur"
+            f"{'s'[: len(doubled) == 1]} more than once: rename or drop one."
         )
 
 
@@ -262,7 +262,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
     if len(shape) == 2 and shape[1] > 1:
         raise InputError(
             f"Scores must be one column, those of the favourable label; got an array of shape "
-            f"{shape}: pass one of them, such as predict_proba(X)[:, 1]."
+            f"{shape}: pass one of them, as in predict_proba(X)[:, list(classes_).index('yes')]."
         )
     values = as_numbers(score, "Scores")
     if not np.isfinite(values).all():

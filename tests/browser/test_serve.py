@@ -140,7 +140,10 @@ def test_from_a_table_to_a_report_although_the_server_is_killed(
     page.set_input_files("#file", table)
     page.get_by_role("button", name="Look at it").click()
     page.wait_for_url("**/columns")
-    shown = page.get_by_label("applicant_id").input_value(), page.get_by_label("sex", exact=True).input_value()
+    shown = (
+        page.get_by_label("applicant_id").input_value(),
+        page.get_by_label("sex", exact=True).input_value(),
+    )
     assert shown == ("drop", "sensitive")
     page.get_by_label("age", exact=True).select_option("feature")  # a guess is corrected
     page.get_by_role("button", name="Continue").click()
