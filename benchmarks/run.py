@@ -38,6 +38,7 @@ PARTS = (
     "product",
     "forty_models",
     "networks",
+    "serve",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn", "torch")

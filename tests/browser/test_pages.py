@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 
 from isonomy import report
+from tests.browser.conftest import SIZES, faults
 from tests.results import RESULTS
 
 pytestmark = pytest.mark.browser
-
-ROOT = Path(__file__).resolve().parents[2]
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 
 
 @pytest.fixture(scope="session")
@@ -70,14 +67,8 @@ def test_a_page_is_quiet_offline_accessible_and_not_too_wide(
     wider = page.evaluate(f"[...document.querySelectorAll('.scroll')]{boxes}")
     if size == "desk":
         assert max(wider, default=0) <= 1
-    if not AXE.exists():
-        pytest.skip("needs axe-core: make test-browser")
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
-    assert [
-        (v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")
-    ] == []
+    assert faults(page) == []
 
 
 def test_the_verdict_is_the_first_thing_on_a_phone(opened: Any) -> None:

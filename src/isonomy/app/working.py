@@ -17,6 +17,7 @@ from isonomy.app.roles import Roles
 from isonomy.app.runs import Run
 from isonomy.app.site import Site, download, go, text
 from isonomy.app.words import on_page
+from isonomy.benchmark.cases import ORIGINAL, frontier_specs
 from isonomy.benchmark.recommend import FEWEST
 from isonomy.errors import InputError
 from isonomy.store import Store
@@ -202,13 +203,23 @@ def arrived(run: Run, options: dict[str, Any]) -> list[dict[str, Any]]:
     place = study_folder(run, options) / "store"
     with contextlib.suppress(InputError, FileNotFoundError):
         store = Store.open(place)
-        planned = {m.label for m in Study.from_toml(store.spec).methods}
         performance, fairness = options["performance"], options["fairness"]
+        planned = {m.label for m in Study.from_toml(store.spec).methods} - {
+            *frontier_specs(fairness)
+        }
         found = store.query(
             f"select attributes, mitigator, count(*) filter (status = 'ok') as splits, "
             f"count(*) filter (status <> 'ok') as failed, avg({performance}) as performance, "
             f"avg(abs({fairness})) as bias from runs group by all order by attributes, bias"
         )
         rows = found.to_dict("records")
-        return [{str(k): v for k, v in row.items()} for row in rows if row["mitigator"] in planned]
+        named = {ORIGINAL: "the original model"}
+        return [
+            {
+                **{str(k): v for k, v in row.items()},
+                "name": named.get(row["mitigator"], row["mitigator"]),
+            }
+            for row in rows
+            if row["mitigator"] in planned
+        ]
     return []
