@@ -44,7 +44,6 @@ NEEDS = {
     "dask": STUDY + "'out-dask', backend='dask', workers=1)",
     "ray": STUDY + "'out-ray', backend='ray', workers=1)",
     "boost": "from isonomy.audit import declared_model; declared_model('lightgbm.LGBMClassifier')",
-    "app": "from isonomy.app import make_app; make_app('pages')",
     "torch": "isonomy.make_model('dnn').fit(X, y)",
 }
 # Frames of another library: nothing of ours asks for them by name.
