@@ -34,10 +34,11 @@ def load_law_school() -> Dataset:
 
 def _read() -> pd.DataFrame:
     wide = pd.read_csv(read_bytes(CARD.files[0]), compression="zip")
-    coded = {
-        name: wide.filter(regex=f"^{prefix}_").idxmax(axis=1).str.removeprefix(f"{prefix}_")
-        for name, prefix in {"race": "Race", "sex": "Sex", "PF": "PF"}.items()
-    }
-    coded["sex"] = coded["sex"].map(SEX)
-    coded["PF"] = coded["PF"].astype(int)
-    return wide[["LSAT", "UGPA", "ZFYA"]].assign(**coded)
+    coded = pd.DataFrame(
+        {
+            name: wide.filter(regex=f"^{prefix}_").idxmax(axis=1).str[len(prefix) + 1 :]
+            for name, prefix in {"race": "Race", "sex": "Sex", "PF": "PF"}.items()
+        }
+    )
+    coded["sex"], coded["PF"] = coded["sex"].map(SEX), coded["PF"].astype(int)
+    return wide[["LSAT", "UGPA", "ZFYA"]].join(coded)
