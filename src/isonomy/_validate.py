@@ -171,6 +171,19 @@ def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
         )
 
 
+def repeated_names(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where a name stands first and again, capital letters aside.
+
+    Examples
+    --------
+    >>> repeated_names(["sex", "score", "Sex", ""])
+    [(0, 2)]
+    """
+    first: dict[str, int] = {}
+    found = ((first.setdefault(n.strip().casefold(), k), k) for k, n in enumerate(names))
+    return [(start, k) for start, k in found if start != k and names[k].strip()]
+
+
 def check_names(names: Iterable[Any], *, what: str, fold: bool = False) -> None:
     """Raise where two columns of a table have the same name: which is meant cannot be known.
 
