@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
 PARTS = (
     "metrics",
+    "scan",
     "data",
     "mitigators",
     "in_processing",
