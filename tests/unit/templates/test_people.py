@@ -28,7 +28,7 @@ def test_a_number_may_be_cut_into_an_outcome(tmp_path) -> None:
         assert people.cells.to_dict("list") == {
             "s": ["a", "a", "b"], "points>=70": [0, "(missing)", 1], "n": [1, 1, 1],
         }  # fmt: skip
-        with pytest.raises(InputError, match=r"cut.* number.*|numbers; 'word' holds text"):
+        with pytest.raises(InputError, match="'word' holds"):
             count_people(source, ["s", "word>=70"])
         with pytest.raises(InputError, match="no column 'point'; did you mean 'points'"):
             count_people(source, ["s", "point"])
