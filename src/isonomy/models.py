@@ -24,7 +24,12 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -325,6 +330,12 @@ def weight_keyword(estimator: BaseEstimator) -> str | None:
         return None if weight_keyword(estimator.estimator) is None else "sample_weight"
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
+    if isinstance(estimator, VotingClassifier | StackingClassifier):
+        # they hand weights on to every part, under one name
+        parts = [part for _, part in estimator.estimators if part != "drop"]
+        parts += [last] if (last := getattr(estimator, "final_estimator", None)) else []
+        alike = all(weight_keyword(part) == "sample_weight" for part in parts)
+        return "sample_weight" if alike else None
     if hasattr(estimator, "best_estimator_") or type(estimator).__name__.endswith("SearchCV"):
         return weight_keyword(estimator.estimator)
     return None

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.models import (
@@ -116,6 +117,22 @@ def test_weights_reach_the_model_inside_a_calibrated_pipeline(rows) -> None:
         np.testing.assert_array_equal(a.estimator[0].mean_, b.estimator[0].mean_)
     with pytest.raises(NotApplicable, match="KNeighborsClassifier takes no sample_weight"):
         fit_model(CalibratedClassifierCV(KNeighborsClassifier()), X, y, w)
+
+
+@pytest.mark.parametrize("kind", [VotingClassifier, StackingClassifier])
+def test_votes_and_stacks_hand_weights_on_to_their_parts(rows, kind: type) -> None:
+    X, y, w = rows
+    parts = [("lr", LogisticRegression()), ("rf", RandomForestClassifier(5, random_state=0))]
+    model = make_pipeline(StandardScaler(), kind(parts))
+    heavy = np.where(y == 1, 50.0, 1.0) * w
+    plain, weighed = (fit_model(model, X, y, weight)[-1] for weight in (w, heavy))
+    for a, b in zip(plain.estimators_, weighed.estimators_, strict=True):
+        assert a.predict_proba(X)[:, 1].mean() < b.predict_proba(X)[:, 1].mean()
+    expected = LogisticRegression().fit(StandardScaler().fit_transform(X), y, heavy)
+    np.testing.assert_allclose(weighed.estimators_[0].coef_, expected.coef_)
+    neighbours = kind([*parts, ("knn", KNeighborsClassifier())])
+    with pytest.raises(NotApplicable, match=f"{kind.__name__} takes no sample_weight"):
+        fit_model(neighbours, X, y, w)
 
 
 @pytest.mark.parametrize("name", ["lr", "svm", "knn"])

@@ -72,7 +72,7 @@ def notes(
     confidence: float,
 ) -> list[str]:
     """Say what a reader must know."""
-    out = _too_fine(views)
+    out = [*_turned(counts, findings), *_too_fine(views)]
     judged = sum(f.verdict in {"within", "violated", "insufficient evidence"} for f in findings)
     if judged > 1:
         sure = sum(f.p_audit is not None and f.p_audit <= 1 - confidence for f in findings)
@@ -116,6 +116,21 @@ def notes(
     if table is not None and not table.probabilities:
         out.append("Scores leave [0, 1], so they are ranked only: no Brier, log loss, calibration.")
     return out
+
+
+def _turned(counts: Counts, findings: Sequence[Finding]) -> list[str]:
+    """Say first where the predictions seem to be turned round: so is then every gap below."""
+    right = next((f for f in findings if f.name == "balanced_accuracy" and not f.attribute), None)
+    if right is None or not right.high < 0.5:
+        return []
+    good = listed(counts.favorable)
+    note = (
+        f"The predictions are wrong more often than right (balanced accuracy {right.value:.3f}): "
+        f"does their favourable label, {good}, mean what it means in the labels? A prediction that "
+        f"is cut from a score, 'score>=0.5', says {good} from 0.5 on; where it should say the "
+        f"other label, turn the cut round: 'score<0.5'."
+    )
+    return [note]
 
 
 def _too_fine(views: Sequence[tuple[str, Counts]]) -> list[str]:

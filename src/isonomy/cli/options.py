@@ -85,7 +85,8 @@ Prediction = Annotated[
     str | None,
     typer.Option(
         "--prediction",
-        help="Column of the predictions (or selections), or a score cut in two: 'p>=0.5'.",
+        help="Column of the predictions (or selections), or a score cut in two: 'p>=0.5' "
+        "predicts the favourable label.",
     ),
 ]
 Score = Annotated[

@@ -10,14 +10,16 @@ import numpy as np
 import pandas as pd
 
 from isonomy._arrays import Floats
+from isonomy._bands import read_cut
 from isonomy._files import TableFile, open_table, sql_name
 from isonomy._groups import bands, factorize, sort_key
 from isonomy._tables import as_pandas
 from isonomy._unknown import is_missing
 from isonomy._validate import MISSING, check_columns, is_real, listed
 from isonomy.audit.selected_scores import sums_in_sql
+from isonomy.data.label import read_label
 from isonomy.errors import InputError
-from isonomy.metrics.query import MOST_CELLS, banded
+from isonomy.metrics.query import MOST_CELLS, banded, outcome
 
 Bins = Mapping[str, Sequence[float]]
 """Where numbers such as age are cut, by column."""
@@ -79,18 +81,26 @@ def _open(
 ) -> Iterator[_Rows]:
     if isinstance(source, str | os.PathLike):
         with open_table(source, table) as file:
-            check_columns([*keys, *numbers], list(file.columns))
-            words = [c for c in (*numbers, *bins) if file.columns[c] == "VARCHAR"]
+            known = list(file.columns)
+            cuts = {c: cut for c in keys if (cut := read_cut(c, known, what="prediction"))}
+            read = [cuts[c].column if c in cuts else c for c in keys]
+            check_columns([*read, *numbers], known)
+            measured = [*numbers, *bins, *(cut.column for cut in cuts.values())]
+            words = [c for c in measured if file.columns[c] == "VARCHAR"]
             _refuse_words(words)
             for c in _ages(bins):
                 below = f"SELECT COUNT(*) FILTER ({sql_name(c)} < 0) FROM {file.rows}"
                 _refuse_negative(c, file.execute(below).fetchone()[0])
-            yield _Rows(file, {c: banded(c, bins) for c in keys}, {})
+            written = {c: outcome(c, known) if c in cuts else banded(c, bins) for c in keys}
+            yield _Rows(file, written, {})
         return
     import duckdb
 
     frame = as_pandas(source)
-    check_columns([*keys, *numbers], list(frame.columns))
+    cuts = {c: cut for c in keys if (cut := read_cut(c, list(frame.columns)))}
+    read = [cuts[c].column if c in cuts else c for c in keys]
+    check_columns([*read, *numbers], list(frame.columns))
+    frame = frame.assign(**{c: read_label(frame, c) for c in cuts})
     for c in _ages(bins):
         _refuse_negative(c, int(frame[c].map(lambda v: is_real(v) and float(v) < 0).sum()))
     _refuse_words([c for c in numbers if not frame[c].dropna().map(is_real).all()])
@@ -120,7 +130,7 @@ def _refuse_negative(column: str, below: int) -> None:
 def _refuse_words(columns: Sequence[str]) -> None:
     if columns:
         raise InputError(
-            f"Scores and what is cut into bins must be numbers; {columns[0]!r} holds text: name "
+            f"Scores and what is cut must be numbers; {columns[0]!r} holds text: name "
             f"another column."
         )
 

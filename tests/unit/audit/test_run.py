@@ -588,6 +588,23 @@ def test_scores_of_the_other_label_are_pointed_out() -> None:
     assert "the probability of the favourable label, 1;" in note
 
 
+def test_predictions_that_are_turned_round_are_asked_about_first(tmp_path) -> None:
+    y, _, s = rows(500, 450, 1000)
+    yhat = np.where(np.arange(len(y)) % 5, y, 1 - y)  # four fifths are right
+    turned = audit(y, 1 - yhat, sensitive_features=s, resamples=100).notes[0]
+    assert turned.startswith("The predictions are wrong more often than right (balanced accuracy")
+    assert not any("turned" in n or "turn" in n for n in audit(y, yhat, sensitive_features=s).notes)
+    risk = pd.DataFrame({"again": y, "risk": np.where(yhat == 1, 8, 2), "s": s})
+    risk.to_csv(tmp_path / "risk.csv", index=False)
+    columns = {"label": "again", "sensitive_features": "s", "favorable": 0, "resamples": 100}
+    wrong = audit_file(tmp_path / "risk.csv", prediction="risk>4", **columns)
+    assert "'score>=0.5', says 0 from 0.5 on" in wrong.notes[0]
+    right = audit_file(tmp_path / "risk.csv", prediction="risk<=4", **columns)
+    assert not any("wrong more often" in n for n in right.notes)
+    expected = audit(y, yhat, sensitive_features={"s": s}, favorable=0, resamples=100)
+    pd.testing.assert_frame_equal(right.frame(), expected.frame())
+
+
 def test_a_label_that_may_be_missing_is_asked_about() -> None:
     y = np.array(["yes", "no", "NA", "yes"] * 50)
     found = audit(y, y, sensitive_features=["a", "b"] * 100, favorable="yes")
@@ -608,7 +625,7 @@ def test_nothing_is_said_of_violations_where_there_are_none() -> None:
 def test_what_is_no_column_is_refused_with_what_to_pass(predictions: pd.DataFrame) -> None:
     y, sex = predictions["y"], predictions["sex"]
     both = np.column_stack([1 - predictions["score"], predictions["score"]])
-    with pytest.raises(InputError, match=r"shape \(\d+, 2\).*predict_proba\(X\)\[:, 1\]"):
+    with pytest.raises(InputError, match=r"shape \(\d+, 2\).*predict_proba\(X\)\[:, list"):
         audit(y, y, sensitive_features=sex, score=both, favorable="good")
     with pytest.raises(InputError, match=r"a value for every row; got 'sex'.*X\['sex'\]"):
         audit(y, y, sensitive_features="sex", favorable="good")

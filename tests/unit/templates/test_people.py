@@ -18,6 +18,22 @@ def test_missing_values_are_a_value_and_bands_come_in_order(tmp_path) -> None:
     assert here.values("out") == ["a", "b", "(missing)"]
 
 
+def test_a_number_may_be_cut_into_an_outcome(tmp_path) -> None:
+    frame = pd.DataFrame(
+        {"s": ["a", "b", "a"], "points": [50.0, 70.0, np.nan], "word": list("xyz")}
+    )
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    for source in (frame, tmp_path / "f.csv"):
+        people = count_people(source, ["s", "points>=70"])
+        assert people.cells.to_dict("list") == {
+            "s": ["a", "a", "b"], "points>=70": [0, "(missing)", 1], "n": [1, 1, 1],
+        }  # fmt: skip
+        with pytest.raises(InputError, match="'word' holds"):
+            count_people(source, ["s", "word>=70"])
+        with pytest.raises(InputError, match="no column 'point'; did you mean 'points'"):
+            count_people(source, ["s", "point"])
+
+
 def test_the_median_is_numpys() -> None:
     for rows in (4, 5):
         frame = pd.DataFrame(
