@@ -65,9 +65,14 @@ sphinx_gallery_conf = {
 
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
+toc_object_entries_show_parents = "hide"
+# Pages without others beneath them have nothing to show to the left.
+html_sidebars = {page: [] for page in ("start", "words", "compare", "what-we-found", "changelog")}
 html_title = "Isonomy"
 html_static_path = ["_static"]
 html_css_files = ["isonomy.css"]
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

@@ -6,10 +6,13 @@ else is plain Markdown.
 """
 
 import ast
+import functools
 import importlib
 import inspect
 import itertools
 import re
+import textwrap
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +24,7 @@ import isonomy
 from isonomy._registry import Registry
 from isonomy.cli import app
 from isonomy.cli.metrics import describe
+from isonomy.cli.mitigators import STAGES
 from isonomy.cli.mitigators import describe as describe_mitigator
 from isonomy.data import DATASETS
 from isonomy.metrics import METRICS
@@ -42,7 +46,7 @@ ROOMS = (
     *("isonomy.tails", "isonomy.gate", "isonomy.templates", "isonomy.report", "isonomy.plots"),
     *("isonomy.study", "isonomy.store", "isonomy.papers", "isonomy.models", "isonomy.networks"),
     *("isonomy.generators", "isonomy.search", "isonomy.testing", "isonomy.errors"),
-    "isonomy.pytest_plugin",
+    *("isonomy.app", "isonomy.pytest_plugin"),
 )
 
 
@@ -75,12 +79,33 @@ def directive(kind: str, name: str, *options: str) -> list[str]:
     return ["```{eval-rst}", f".. {kind}:: {name}", *(f"   {o}" for o in options), "```", ""]
 
 
+def place_of(thing: Any) -> str:
+    """Return where in the package a function is written."""
+    return str(Path(inspect.getfile(thing)).relative_to(ROOT / "src"))
+
+
+def code_of(function: Any) -> list[str]:
+    """Return a section with the source of a function, and of the functions that it is given."""
+    given: dict[str, Any] = {}
+    while isinstance(function, functools.partial):
+        given = function.keywords | given
+        function = function.func
+    parts = [function, *(value for value in given.values() if inspect.isfunction(value))]
+    words = [f"`{k}={v.__name__ if inspect.isfunction(v) else repr(v)}`" for k, v in given.items()]
+    called = f", called with {', '.join(words)}" if words else ""
+    sources = "\n\n".join(textwrap.dedent(inspect.getsource(part)) for part in parts)
+    name = "" if function.__name__ == "<lambda>" else f": `{function.__name__}`"
+    text = f"`{place_of(function)}`{name}{called}."
+    return ["## Code", "", text, "", "```python", sources.rstrip(), "```"]
+
+
 def metrics() -> None:
     """One page per metric, from the Metric object."""
     rows: dict[str, list[list[str]]] = {"performance": [], "group": [], "individual": []}
     for name, metric in METRICS.items():
         facts = describe(metric)
         written = ", ".join(f"`{k}={v}`" for k, v in facts["parameters"].items())
+        article = "an" if metric.kind == "individual" else "a"
         known = {
             "best": facts["best"],
             "range": facts["range"],
@@ -88,15 +113,15 @@ def metrics() -> None:
             "parameters": written,
             "also called": ", ".join(f"`{alias}`" for alias in facts["aliases"]),
             "reference": facts["reference"],
-            "code": f"[{metric.kind} metrics](../rooms/isonomy.metrics.md)",
         }
         write(
             REFERENCE / "metrics" / f"{name}.md",
-            *(f"# {name}", "", f"*{facts['label']}*, a {facts['kind']} metric.", ""),
+            *(f"# {name}", "", f"*{facts['label']}*, {article} {facts['kind']} metric.", ""),
             *("```text", facts["formula"], "```", "", facts["reading"], ""),
             *(f"**When not to use it.** {facts['when_not_to_use']}", ""),
             *table("", "", rows=[(key, value) for key, value in known.items() if value]),
-            *("", "```console", f"$ isonomy metrics {name}", "```"),
+            *("", "```console", f"$ isonomy metrics {name}", "```", ""),
+            *code_of(metric.fn),
         )
         rows[metric.kind].append(
             [f"[{name}]({name}.md)", facts["label"], facts["best"], f"`{facts['formula']}`"]
@@ -114,8 +139,22 @@ def mitigators() -> None:
     rows = []
     for name, kind in MITIGATORS.items():
         facts = describe_mitigator(kind)
-        shown = ("stage", "needs", "groups", "classes", "aims", "strength", "randomized")
+        shown = (
+            "stage",
+            "needs",
+            "groups",
+            "classes",
+            "several attributes",
+            "aims",
+            "strength",
+            "randomized",
+        )
         known = {key: facts[key] for key in shown} | {"in tables": facts["label"]}
+        known |= {
+            "stage": STAGES[kind.stage],
+            "randomized": "yes" if kind.randomized else "no",
+            "reference": facts["reference"],
+        }
         write(
             REFERENCE / "mitigators" / f"{name}.md",
             *(f"# {name}", "", facts["advice"], "", *table("", "", rows=known.items()), ""),
@@ -154,6 +193,7 @@ def datasets() -> None:
             **{f"rule of `{attribute}`": rule for attribute, rule in info.rules.items()},
             **{f"SHA-256 of `{file.name}`": f"`{file.sha256}`" for file in entry.files},
             "columns": ", ".join(f"`{column}`" for column in columns),
+            "code": f"`{place_of(entry.loader)}`",
         }
         write(
             REFERENCE / "datasets" / f"{name}.md",
@@ -234,6 +274,28 @@ def commands() -> None:
     names = [row[0].partition("](")[2].removesuffix(".md)") for row in pages]
     text = "Exit codes: 0 fine, 1 violated, 2 bad input, 3 too little evidence (`check`)."
     index("commands", "Commands", text, names, *table("command", "what it does", rows=pages))
+
+
+def extras() -> None:
+    """One page on what is not installed by itself, from the project file and its comments."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needs = tomllib.loads(text)["project"]["optional-dependencies"]
+    rows = []
+    for name, packages in needs.items():
+        purpose = re.search(rf"^{name} = \[.*\] +# (.+)$", text, re.MULTILINE)
+        assert purpose, f"pyproject.toml does not say what the extra {name} is for"
+        packages = ", ".join(f"`{package}`" for package in packages)
+        rows.append((f'`pip install "isonomy[{name}]"`', purpose[1], packages))
+    write(
+        REFERENCE / "extras.md",
+        *(
+            "# Extras",
+            "",
+            "Isonomy runs without them. What needs one ends with a sentence that names",
+        ),
+        *("it; several at once: `isonomy[plot,excel]`.", ""),
+        *table("extra", "what for", "what it installs", rows=rows),
+    )
 
 
 def public() -> dict[str, dict[str, str]]:
@@ -340,8 +402,16 @@ def numbers() -> None:
             file = ROOT / "results" / f"{study}.parquet"
             if file.exists():
                 lines += stored(paper, study, paper.frame_of(Results(file)))
-        if not lines:
+        if not lines and paper.studies:
             lines = ["No full run is stored yet: `isonomy study run` makes one.", ""]
+        elif not lines:
+            lines = [
+                "We have not rerun this study: the package has no study file for it, and reads the"
+            ]
+            lines += [
+                "authors' runs. What we recomputed from their files is below, beside their output.",
+                "",
+            ]
         write(REFERENCE / "papers" / f"{name}.md", *lines)
 
 
@@ -352,7 +422,8 @@ def stored(paper: Paper, study: str, frame: pd.DataFrame) -> list[str]:
     for shown in made:
         if shown.printed is None or shown.data.size > MOST_CELLS:
             continue
-        ours, printed = shown.text(), shown.printed.reindex_like(shown.data).fillna("")
+        printed = shown.printed.reindex_like(shown.data).astype(object).fillna("")
+        ours = shown.text()
         rows = [
             (
                 label,
@@ -371,7 +442,17 @@ def stored(paper: Paper, study: str, frame: pd.DataFrame) -> list[str]:
 
 def main() -> None:
     """Write everything."""
-    for part in (metrics, mitigators, datasets, templates, studies, commands, rooms, numbers):
+    for part in (
+        metrics,
+        mitigators,
+        datasets,
+        templates,
+        studies,
+        commands,
+        rooms,
+        extras,
+        numbers,
+    ):
         part()
     shelves = ("rooms", "commands", "metrics", "mitigators", "datasets", "templates", "studies")
     rows = [
@@ -382,9 +463,10 @@ def main() -> None:
         ("[Datasets](datasets/index.md)", f"{len(DATASETS)}: source, licence, caveats, checksums"),
         ("[Templates](templates/index.md)", f"{len(TEMPLATES)}: forms of laws and practices"),
         ("[Studies](studies/index.md)", f"{len(study_names())}: declared in a file"),
+        ("[Extras](extras.md)", "what is not installed by itself, and what needs it"),
     ]
     text = f"Generated from the code of Isonomy {isonomy.__version__}."
-    shelf = [f"{name}/index" for name in shelves]
+    shelf = [*(f"{name}/index" for name in shelves), "extras"]
     index(".", "Reference", text, shelf, *table("", "", rows=rows))
     for old in {*REFERENCE.rglob("*.md")} - _written:
         old.unlink()

@@ -17,6 +17,7 @@ from isonomy.mitigators import MITIGATORS, make_mitigator
 from isonomy.papers.table import PaperTable, decimals
 from isonomy.stats import friedman_nemenyi, scott_knott, win_tie_loss
 from isonomy.store import Record
+from isonomy.templates import fill_eu_ai_act, fill_four_fifths, fill_lending, fill_ll144
 from isonomy.tradeoff import tune
 
 HOSTILE = [
@@ -84,6 +85,75 @@ def selections() -> Any:
         reference="White",
         resamples=200,
     )
+
+
+@cache
+def over_time() -> Any:
+    """Return an audit over fourteen months, in which a gap moves; one month is thin."""
+    p = _people(6000)
+    month = np.sort(np.random.default_rng(7).integers(0, 14, 6000))
+    keep = (month != 4) | (p["noise"] < 0.06)
+    said = np.where((p["sex"] == "F") & (month >= 8) & (p["noise"] < 0.5), 0, p["base"])
+    return isonomy.audit_over_time(
+        p["y"][keep],
+        said[keep],
+        sensitive_features={"sex": p["sex"][keep], "race": p["race"][keep]},
+        when=(np.datetime64("2025-01") + month)[keep],
+        privileged={"sex": "M"},
+    )
+
+
+@cache
+def steady() -> Any:
+    """Return an audit over time of selections without labels, in which nothing moves."""
+    p = _people(2000)
+    quarter = np.sort(np.random.default_rng(8).choice(["2025-Q1", "2025-Q2", "2025-Q3"], 2000))
+    return isonomy.audit_over_time(
+        None, p["base"], sensitive_features={"race": p["race"]}, when=quarter, privileged="White"
+    )
+
+
+def _applications() -> pd.DataFrame:
+    p = _people(3000)
+    frame = pd.DataFrame({"sex": p["sex"], "race": p["race"], "approved": p["base"]})
+    frame["score"] = (0.6 * p["base"] + 0.4 * p["noise"]).round(3)
+    return frame.assign(office=np.where(p["noise"] > 0.5, "north", "south"), repaid=p["y"])
+
+
+@cache
+def ll144() -> Any:
+    """Return Local Law 144's tables of people of whom some are of unknown category."""
+    people = _applications().replace({"race": {"Other": "Unknown"}})
+    return fill_ll144(
+        people, sex="sex", race="race", prediction="approved", fields={"tool": "Example 1.0"}
+    )
+
+
+@cache
+def four_fifths() -> Any:
+    """Return the form of the Uniform Guidelines, within strata."""
+    return fill_four_fifths(
+        _applications(), prediction="approved", sensitive_features=["sex", "race"], strata="office"
+    )
+
+
+@cache
+def lending() -> Any:
+    """Return the form of lenders, with scores."""
+    return fill_lending(
+        _applications(),
+        prediction="approved",
+        score="score",
+        label="repaid",
+        sensitive_features="race",
+        reference="White",
+    )
+
+
+@cache
+def eu_ai_act() -> Any:
+    """Return the record of the EU AI Act, from an audit."""
+    return fill_eu_ai_act(plain_audit())
 
 
 @cache
@@ -231,8 +301,14 @@ def tuning() -> Any:
 
 @cache
 def tails() -> Any:
-    """Return a report of tails."""
+    """Return a report of tails, with levels at three horizons."""
     return [tail(BiasedTruth().score, make_biased(1200).X, "group", resamples=99)]
+
+
+@cache
+def tail_curves() -> Any:
+    """Return a report of tails, with curves of levels."""
+    return [tail(BiasedTruth().score, make_biased(1200).X, "group", resamples=99, curves=True)]
 
 
 @cache
@@ -281,8 +357,9 @@ def wins() -> Any:
 RESULTS: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (
-        *(audit, plain_audit, selections, hostile, many, models, benchmark, tradeoff, baseline),
-        *(tuning, tails, tables, ranks, groups, wins),
+        *(audit, plain_audit, selections, over_time, steady, hostile, many, models, benchmark),
+        *(tradeoff, baseline, tuning, tails, tail_curves, tables, ranks, groups, wins),
+        *(ll144, four_fifths, lending, eu_ai_act),
     )
 }
 """Every kind of page, and what it is made of."""

@@ -29,6 +29,7 @@ STUDY = "isonomy.run(isonomy.load_study('demo').with_(tasks=['synthetic/group'],
 NEEDS = {
     "excel": "isonomy.audit_file('people.xlsx', label='favorable', prediction='favorable', sensitive_features='group')",
     "plot": "found.plot()",
+    "app": "from isonomy.app import make_app; make_app('runs')",
     "fairlearn": "isonomy.make_mitigator('exponentiated_gradient', isonomy.make_model('lr')).fit(X, y, sensitive_features=sex)",
     "optuna": (
         "made = isonomy.make_mitigator('prejudice_remover', isonomy.make_model('lr'))\n"
@@ -49,7 +50,7 @@ NEEDS = {
 FRAMES = {
     "polars": "import polars; isonomy.Counts.from_frame(polars.DataFrame({'y': [0, 1], 'p': [0, 1], 's': ['a', 'b']}), label='y', prediction='p', sensitive_features='s')"
 }
-LIGHT = ("excel", "plot", "fairlearn", "optuna", "skops", "mlflow", "polars", "dask")
+LIGHT = ("excel", "plot", "app", "fairlearn", "optuna", "skops", "mlflow", "polars", "dask")
 COMMANDS = (
     "data export synthetic people.csv",
     "audit people.csv --label favorable --prediction merit>=0.5 --sensitive group --report audit.html",
@@ -104,7 +105,7 @@ def main() -> None:
         work = Path(temporary)
         (work / "scores.py").write_text(SCORES, encoding="utf-8")
         for name in ("people.xlsx", "model.skops"):  # there, so that only the extra is missing
-            (work / name).touch()
+            (work / name).write_bytes(b"PK")
         python = environment(work / "bare", wheel)
         isonomy = python.with_name("isonomy")
         for command in COMMANDS:

@@ -2,7 +2,8 @@
 Which method should I choose? A benchmark and its recommendation
 ================================================================
 
-What ``isonomy benchmark`` does, from Python. Replace the data by your own file or frame.
+What ``isonomy benchmark`` does, from Python: which method is worth what it costs in accuracy, and
+how sure that is. Replace the data by your own file or frame.
 """
 
 # %%

@@ -79,5 +79,7 @@ ranks.plot()
 plt.show()
 
 # %%
+# What it does not say
+# --------------------
 # Two attributes of one dataset share its rows, so these tasks are not wholly independent, and the
-# test is a little too sure.
+# test is a little too sure. And a rank does not say how large a gap is: the table above does.

@@ -44,5 +44,7 @@ over.plot("equal_opportunity_difference")
 plt.show()
 
 # %%
+# Every month, from a file
+# ------------------------
 # From a file, the same is ``isonomy audit decisions.csv --by month``; with ``--fail-on any`` a job
 # that runs each month ends with an error as soon as a gap has moved.

@@ -28,7 +28,7 @@ model = HistGradientBoostingClassifier(random_state=0).fit(adult.X.iloc[learn], 
 
 # %%
 # 100, 300, 1,000 ... people
-# ----------------------------
+# --------------------------
 
 rows = []
 for n in (100, 300, 1_000, 3_000, 40_000):

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from isonomy.audit import (
         Audit,
         OverTime,
+        Power,
+        Scan,
         audit,
         audit_counts,
         audit_file,
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
         audit_models,
         audit_over_time,
         audit_selections,
+        power,
+        scan,
     )
     from isonomy.benchmark import Benchmark, benchmark
     from isonomy.counterfactual import tail
@@ -44,8 +48,8 @@ __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "audit": (
-        "Audit OverTime audit_counts audit_file audit_file_over_time audit_models audit_over_time "
-        "audit_selections"
+        "Audit OverTime Power Scan audit_counts audit_file audit_file_over_time audit_models audit_over_time "
+        "audit_selections power scan"
     ),
     "benchmark": "Benchmark",
     "counterfactual": "tail",
@@ -83,7 +87,9 @@ __all__ = [
     "OverTime",
     "PAPERS",
     "Policy",
+    "Power",
     "Record",
+    "Scan",
     "Store",
     "Study",
     "TradeOff",
@@ -107,8 +113,10 @@ __all__ = [
     "make_mitigator",
     "make_model",
     "make_splits",
+    "power",
     "prepare",
     "run",
+    "scan",
     "scorer",
     "tail",
     "tune",

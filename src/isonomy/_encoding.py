@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +31,11 @@ def as_utf8(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield files with the same text in UTF-8; those that are not UTF-8 are written anew meanwhile."""
     with TemporaryDirectory(prefix="isonomy-") as folder:
         yield [_copy(path, Path(folder, f"{k}.csv")) for k, path in enumerate(paths)]
+
+
+def open_text(path: Path) -> TextIOWrapper:
+    """Open a CSV file, packed or not, in its own encoding."""
+    return TextIOWrapper(_opened(path), encoding=_encoding(path), errors="replace", newline="")
 
 
 def _copy(path: Path, target: Path) -> Path:

@@ -4,7 +4,7 @@ A result of any room says in ``page`` which file of :mod:`isonomy.report` summar
 imported when something is to be shown, so that a result costs no more than its numbers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from isonomy._registry import Registry
@@ -23,8 +23,6 @@ class Shown:
     """A result with a summary, from which pages, Markdown and notebooks are drawn."""
 
     page: ClassVar[str]
-    in_notebook: ClassVar[Mapping[str, Any]] = {}
-    """Options of the summary that a notebook shows: what takes seconds is left out."""
 
     def summary(self, **about: Any) -> Summary:
         """Return what a page says, as plain data: see :func:`isonomy.report.summarize`."""
@@ -39,4 +37,4 @@ class Shown:
         return FACES["markdown"](self.summary(**about))
 
     def _repr_html_(self) -> str:
-        return FACES["notebook"](self.summary(**self.in_notebook))
+        return FACES["notebook"](self.summary())

@@ -117,6 +117,8 @@ def _whole(value: Any) -> int | None:
     """Return a whole number, also one written as a word (``"9"``)."""
     if isinstance(value, bool | np.bool_):
         return None
+    if isinstance(value, int | np.integer):  # it may be beyond any float
+        return int(value)
     try:
         number = float(value)
     except (TypeError, ValueError):

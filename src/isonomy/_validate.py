@@ -1,4 +1,4 @@
-"""Checks at the doors, each failing with one sentence."""
+"""Checks of what is passed in, each failing with one sentence."""
 
 import difflib
 import importlib
@@ -171,6 +171,19 @@ def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
         )
 
 
+def repeated_names(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where a name stands first and again, capital letters aside.
+
+    Examples
+    --------
+    >>> repeated_names(["sex", "score", "Sex", ""])
+    [(0, 2)]
+    """
+    first: dict[str, int] = {}
+    found = ((first.setdefault(n.strip().casefold(), k), k) for k, n in enumerate(names))
+    return [(start, k) for start, k in found if start != k and names[k].strip()]
+
+
 def check_names(names: Iterable[Any], *, what: str, fold: bool = False) -> None:
     """Raise where two columns of a table have the same name: which is meant cannot be known.
 
@@ -188,8 +201,8 @@ def check_names(names: Iterable[Any], *, what: str, fold: bool = False) -> None:
     if doubled:
         aside = ", capital letters aside" if fold else ""
         raise InputError(
-            f"Each column of {what} must have a name of its own{aside}; {listed(doubled)} occurs "
-            f"more than once: rename or drop one."
+            f"Each column of {what} must have a name of its own{aside}; {listed(doubled)} occur"
+            f"{'s'[: len(doubled) == 1]} more than once: rename or drop one."
         )
 
 
@@ -262,7 +275,7 @@ def check_score(score: ArrayLike) -> NDArray[np.float64]:
     if len(shape) == 2 and shape[1] > 1:
         raise InputError(
             f"Scores must be one column, those of the favourable label; got an array of shape "
-            f"{shape}: pass one of them, such as predict_proba(X)[:, 1]."
+            f"{shape}: pass one of them, as in predict_proba(X)[:, list(classes_).index('yes')]."
         )
     values = as_numbers(score, "Scores")
     if not np.isfinite(values).all():

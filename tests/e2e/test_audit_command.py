@@ -232,11 +232,16 @@ def test_no_number_is_cut_on_80_columns(folder: Path) -> None:
 
 
 def test_files_that_are_not_what_they_say(folder: Path) -> None:
-    (folder / "latin.csv").write_bytes("y,yhat,sex\n1,1,M\n0,1,Zürich\n".encode("latin-1"))
-    done = run("audit", "latin.csv", *COLUMNS, "--sensitive", "sex", cwd=folder)
-    assert done.returncode == 2
-    assert "it is not UTF-8 text" in done.stderr
-    assert done.stderr.count("\n") == 1
+    torn = "y,yhat,sex\n1,1,M\n0,1,Zürich\n".encode() + b"1,0,Z\xfcrich\n"
+    for name, content, sentence in (
+        ("damaged.csv", torn, "UTF-8 text with damaged letters (the first in line 4)"),
+        ("zeros.csv", b"y,yhat,sex\n1,1,M\n0,1,\0\xfc\n", "bytes that no text in UTF-8 holds"),
+    ):
+        (folder / name).write_bytes(content)
+        done = run("audit", name, *COLUMNS, "--sensitive", "sex", cwd=folder)
+        assert done.returncode == 2
+        assert sentence in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -302,3 +307,99 @@ def test_an_age_that_was_not_cut_is_summed_up_and_the_cuts_come_first(tmp_path: 
         assert page.count("<tr>") < 60
         data = json.loads((tmp_path / "p.json").read_text())
         assert len({row["group"] for row in data["groups"]}) == 72
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """3,000 people; women of b are selected less often, and nobody asked about them."""
+    rng = np.random.default_rng(3)
+    n = 3000
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], n),
+            "race": rng.choice(["a", "b", "c"], n),
+            "age": rng.integers(18, 80, n),
+            "y_true": rng.integers(0, 2, n),
+        }
+    )
+    inside = (frame["sex"] == "F") & (frame["race"] == "b")
+    frame["y_pred"] = (rng.random(n) < np.where(inside, 0.25, 0.5)).astype(int)
+    frame["score"] = rng.random(n)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+def test_a_scan_finds_who_nobody_asked_about(planted: Path) -> None:
+    done = isonomy(
+        *["audit", "people.csv", "--sensitive", "sex,race,age", "--scan", "--confirm", "--metric", "spd"],
+        *["--json", "out.json", "--report", "page.html", "--report", "page.md"], cwd=planted,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "1 group departs beyond chance" in done.stdout.replace("\n", " ")
+    found = json.loads((planted / "out.json").read_text())["scan"]
+    assert [f["group"] for f in found["findings"]] == ["sex = F & race = b"]
+    assert found["findings"][0]["confirmed"] is True
+    assert list(found["searched"]) == ["selection_rate"]
+    assert len(found["settings"]["values"]["age"]) == 4  # cut into quarters, as in the audit
+    page = (planted / "page.html").read_text(encoding="utf-8")
+    assert "Groups nobody asked about" in page
+    assert "sex = F &amp; race = b" in page
+    assert "confirmed" in (planted / "page.md").read_text(encoding="utf-8")
+
+
+def test_a_scan_of_selections_and_of_counts(planted: Path) -> None:
+    done = isonomy(
+        *["audit", "people.csv", "--prediction", "y_pred", "--sensitive", "sex,race", "--scan", "--json", "out.json"],
+        "--report", "page.html", cwd=planted,
+    )  # fmt: skip
+    # there is a column y_true: with labels
+    assert done.returncode == 0, done.stderr
+    assert "error_rate" in json.loads((planted / "out.json").read_text())["scan"]["searched"]
+    frame = pd.read_csv(planted / "people.csv").drop(columns="y_true")
+    frame.to_csv(planted / "selected.csv", index=False)
+    done = isonomy(
+        *["audit", "selected.csv", "--prediction", "y_pred", "--sensitive", "sex,race", "--scan", "--json", "out.json"],
+        "--report", "page.html", cwd=planted,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((planted / "out.json").read_text())["scan"]
+    assert list(rows["searched"]) == ["selection_rate"]
+    assert "sex = F &amp; race = b" in (planted / "page.html").read_text(encoding="utf-8")
+    people = pd.read_csv(planted / "people.csv")
+    people.groupby(["sex", "race", "y_true", "y_pred"]).size().rename("n").reset_index().to_csv(
+        planted / "counts.csv", index=False
+    )
+    done = isonomy(
+        *[
+            "audit",
+            "counts.csv",
+            "--counts",
+            "--sensitive",
+            "sex,race",
+            "--scan",
+            "--metric",
+            "spd",
+            "--json",
+            "out.json",
+        ],
+        cwd=planted,
+    )
+    assert done.returncode == 0, done.stderr
+    counted = json.loads((planted / "out.json").read_text())["scan"]
+    assert [f["group"] for f in counted["findings"]] == [f["group"] for f in rows["findings"]]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("--depth 2", "--depth and --confirm are for a scan; add --scan."),
+        ("--confirm", "--depth and --confirm are for a scan; add --scan."),
+        ("--scan --weight score", "--weight does not go with --scan"),
+        ("--scan --by age", "--by does not go with --scan"),
+        ("--scan --strata race", "--strata does not go with --scan"),
+    ],
+)
+def test_mistakes_with_a_scan_are_one_sentence(planted: Path, more: str, said: str) -> None:
+    done = isonomy(*f"audit people.csv --sensitive sex {more}".split(), cwd=planted)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -61,6 +61,18 @@ def test_json_holds_every_gap_of_every_period(folder: Path) -> None:
     }  # fmt: skip
 
 
+def test_reports_show_the_periods(folder: Path) -> None:
+    files = ["--report", "over.html", "--report", "over.md"]
+    done = isonomy("audit", "p.csv", *OPTIONS, "--by", "month", *files, cwd=folder)
+    assert done.returncode == 0
+    assert "Report: " in done.stdout
+    for name in ("over.html", "over.md"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "gaps have moved." in text
+        assert "--by month" in text  # the command that makes it again
+        assert "2026-08" in text
+
+
 def test_counts_of_a_warehouse_say_the_same(folder: Path) -> None:
     by = ["--by", "day:month"]
     sql = isonomy("audit", "source", *OPTIONS[:-2], *by, "--print-sql", cwd=folder).stdout
@@ -81,7 +93,7 @@ def test_counts_of_a_warehouse_say_the_same(folder: Path) -> None:
         (["--by", "sex:month"], "plays several"),
         (["--by", "yhat:month"], "plays several"),
         (["--by", "dya"], "did you mean 'day'?"),
-        (["--by", "month", "--html", "x.html"], "--report does not go with --by"),
+        (["--by", "month", "--report", "x.pdf"], "must end in"),
         (["--by", "month", "--score", "s"], "--score does not go with --by"),
         (["--by", "month", "--print-sql"], "--by COLUMN:month"),
         (["--by", "month", "--metric", "accuracy"], "gap between rates"),

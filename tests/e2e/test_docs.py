@@ -4,6 +4,8 @@ import importlib
 import importlib.util
 import pkgutil
 import re
+import tomllib
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +14,7 @@ import typer.main
 
 import isonomy
 from isonomy.cli import app
+from isonomy.cli.mitigators import describe
 from isonomy.data import DATASETS
 from isonomy.metrics import METRICS
 from isonomy.mitigators import MITIGATORS
@@ -64,6 +67,9 @@ def test_every_registered_thing_has_a_page(reference: Path) -> None:
         page = (reference / "metrics" / f"{name}.md").read_text(encoding="utf-8")
         assert metric.formula in page
         assert metric.avoid in page
+        code = page.partition("\n## Code\n")[2]
+        assert re.match(r"\n`isonomy/metrics/\w+\.py`", code)
+        assert "\ndef " in code or "lambda" in code
     for name, method in MITIGATORS.items():
         page = (reference / "mitigators" / f"{name}.md").read_text(encoding="utf-8")
         assert f".. autoclass:: isonomy.mitigators.{method.__name__}\n" in page
@@ -75,13 +81,19 @@ def test_every_registered_thing_has_a_page(reference: Path) -> None:
     for name, form in TEMPLATES.items():
         page = (reference / "templates" / f"{name}.md").read_text(encoding="utf-8")
         assert all(f"`{field.name}`" in page for field in form.fields)
+    page = (reference / "extras.md").read_text(encoding="utf-8")
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    for name in project["project"]["optional-dependencies"]:
+        assert f"isonomy[{name}]" in page
     for name in study_names():
         page = (reference / "studies" / f"{name}.md").read_text(encoding="utf-8")
         assert f"isonomy study run {name}" in page
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         page = (reference / "commands" / f"{name}.md").read_text(encoding="utf-8")
         for option in command.params:
-            assert option.opts[0] in page, f"isonomy {name} {option.opts[0]}"
+            # an argument may be shown by other words than its name
+            words = option.opts[0] if option.opts[0].startswith("-") else option.metavar
+            assert (words or option.opts[0]) in page, f"isonomy {name} {option.opts[0]}"
         for inner in getattr(command, "commands", {}):
             assert f"## isonomy {name} {inner}\n" in page
 
@@ -95,6 +107,40 @@ def test_every_paper_has_a_page_with_our_numbers_and_findings() -> None:
         assert heading
         assert f"\n{heading[1]}\n" in found
         assert f"<!-- end of study {name} -->" in found
+
+
+def test_the_guide_names_the_methods_that_do_not_treat_every_group_by_itself() -> None:
+    guide = (DOCS / "guide" / "4-mitigation.md").read_text(encoding="utf-8")
+    section = guide.partition("### Five groups\n")[2].partition("With five groups")[0]
+    named = set(re.findall(r"`(\w+)`", section))
+    assert named == {
+        n for n, kind in MITIGATORS.items() if describe(kind)["groups"] != "any number"
+    }
+
+
+def test_the_comparison_counts_what_there_is() -> None:
+    page = (DOCS / "compare.md").read_text(encoding="utf-8")
+    ours = {
+        row.split("|")[1].strip(): row.split("|")[-2].strip()
+        for row in page.splitlines()
+        if row.startswith("| ")
+    }
+    stages = Counter(kind.stage for kind in MITIGATORS.values())
+    facts = [describe(kind) for kind in MITIGATORS.values()]
+    many = sum(fact["classes"] == "any number" for fact in facts) - 1  # unmitigated is no method
+    words = dict(
+        enumerate(
+            ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+        )
+    )
+    assert ours["metrics of groups"].startswith(f"{len(METRICS)}, ")
+    assert f"{words[many]} methods" in ours["many classes"]
+    assert ours["before training"] == str(stages["pre"] - 1)
+    assert ours["in training"].startswith(f"{stages['in']}, and {stages['ensemble']} ")
+    assert ours["after training"].startswith(f"{stages['post']},")
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = len(project["project"]["dependencies"])
+    assert ours["what it costs to install"].startswith(f"{needed} dependencies")
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:

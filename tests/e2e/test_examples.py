@@ -6,10 +6,13 @@ Quick ones run here, the others with ``make slow``; the documentation build runs
 import ast
 import importlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.axes
 import matplotlib.figure
+import matplotlib.text
 import pytest
 
 from isonomy.data import DATASETS
@@ -75,7 +78,9 @@ def cut_off(figure: mpl.figure.Figure) -> list[str]:
     figure.canvas.draw()
     page = figure.bbox
     words = figure.findobj(lambda part: isinstance(part, mpl.text.Text) and part.get_visible())
-    boxes = [(word.get_text(), word.get_window_extent()) for word in words if word.get_text()]
+    unseen = {label for axes in figure.axes for label in labels_outside(axes)}
+    shown = [word for word in words if word.get_text() and word not in unseen]
+    boxes = [(word.get_text(), word.get_window_extent()) for word in shown]
     return [
         text
         for text, box in boxes
@@ -84,3 +89,12 @@ def cut_off(figure: mpl.figure.Figure) -> list[str]:
         or box.x1 > page.x1 + 2
         or box.y1 > page.y1 + 2
     ]
+
+
+def labels_outside(axes: mpl.axes.Axes) -> Iterator[mpl.text.Text]:
+    """The labels of ticks outside the limits of an axis: they exist, and are not drawn."""
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+            if not low <= tick.get_loc() <= high:
+                yield from (tick.label1, tick.label2)

@@ -103,7 +103,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows.rename(columns={"sex": "sex, given"}).to_csv(place / "commas.csv", index=False)
     (place / "empty.csv").write_text("")
     (place / "header.csv").write_text("sex,y,yhat\n")
-    (place / "twice.csv").write_text("sex,y,y,yhat\nf,1,1,0\nm,0,0,1\n")
+    (place / "twice.csv").write_text("sex,y,y,yhat\nf,1,1,0\nm,0,1,1\n")
     (place / "broken.parquet").write_bytes(b"PAR1 nothing")
     (place / "p.csv.bz2").write_bytes(bz2.compress((place / "p.csv").read_bytes()))
     (place / "picture.png").write_bytes(b"\x89PNG")
@@ -134,6 +134,8 @@ COMMANDS = [
     ("audit p.csv $A more.csv", "more.csv", "see isonomy audit --help"),
     ("audit p.csv $A --resamples ten", "'--resamples'", "integer"),
     ("audit p.csv $A --resamples -5", "'--resamples'", "0"),
+    ("audit p.csv --label", "'--label' requires an argument", "see isonomy audit --help"),
+    ("study run --out", "'--out' requires an argument", "see isonomy study --help"),
     ("data lst", "No such command 'lst'", "did you mean 'list'?"),
     # audit: the file
     ("audit q.csv $A", "no file 'q.csv'", "did you mean 'p.csv'?"),
@@ -378,6 +380,11 @@ CALLS: list[tuple[Callable[[], Any], *tuple[str, ...]]] = [
     (lambda: iso.audit(Y, Y, sensitive_features=S, favorable=2), "no favourable label 2"),
     (lambda: iso.audit(Y, Y, sensitive_features=S, score=["x"] * 60), "Scores must be numbers"),
     (lambda: iso.audit(Y, Y, sensitive_features=S, score=np.full(60, np.nan)), "finite numbers"),
+    (
+        lambda: iso.audit(Y, Y, sensitive_features=S, score=np.full((60, 2), 0.5)),
+        "one column, those of the favourable label",
+        "list(classes_).index(",
+    ),
     (lambda: iso.audit(Y, X[:, 0], sensitive_features=S), "Predictions must be labels"),
     (lambda: iso.audit(Y, Y, sensitive_features=S, sample_weight=-X[:, 0]), "not be negative"),
     (lambda: iso.audit(Y, Y, sensitive_features=S, metrics=["acc"]), "no metric 'acc'"),

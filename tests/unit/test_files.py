@@ -1,5 +1,7 @@
 """One rule for reading files, and files that are written whole."""
 
+import gzip
+import warnings
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from isonomy._files import interruptible, open_table, read_table, replacing, wri
 from isonomy.audit import audit_file
 from isonomy.data import Dataset
 from isonomy.data.own import own_dataset
-from isonomy.errors import InputError
+from isonomy.errors import DataCaveatWarning, InputError
 
 
 def write(path: Path, text: str) -> Path:
@@ -93,6 +95,45 @@ def test_what_cannot_be_read_or_written_is_one_sentence(tmp_path: Path) -> None:
         write_text(tmp_path / "no" / "x.txt", "a")
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("m,1,1,9", "line 5002 has 4 cells; the first line, which names the columns, has 3"),
+        ("\nTotal,5", "line 5003 has 2 cells; the first line, which names the columns, has 3"),
+        ('"m,1,1', "the quotation marks after line 5001 do not match"),
+        ('"m"n,1,1', "the quotation marks after line 5001 do not match"),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_the_line_that_tears_a_csv_is_named(
+    tmp_path: Path, line: str, why: str, encoding: str
+) -> None:
+    rows = "m,1,0\nf,0,1\n" * 2500
+    torn = tmp_path / "torn.csv.gz"
+    torn.write_bytes(gzip.compress(f"sex,y,p\n{rows}{line}\n{rows}".encode(encoding)))
+    with (
+        warnings.catch_warnings(action="ignore", category=DataCaveatWarning),
+        pytest.raises(InputError, match=f"cannot be read: {why}.$") as caught,
+    ):
+        read_table(torn)
+    assert str(caught.value).count("\n") == 0
+
+
+@pytest.mark.parametrize("first", ["People of 2020\n", "# People, of 2020\n", "sep=,\n"])
+def test_a_line_before_the_names_is_told(tmp_path: Path, first: str) -> None:
+    rows = "sex,y,p\n" + "m,1,0\nf,0,1\n" * 50
+    with pytest.raises(InputError, match=r"line 2 has .*; the first line, which names the columns"):
+        read_table(write(tmp_path / "title.csv", first + rows))
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.duckdb", "p.csv.gz"])
+def test_words_of_duckdb_do_not_say_its_kind_of_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"p\.\w+.* cannot be read: ") as caught:
+        read_table(write(tmp_path / name, "hello"))
+    assert "Error" not in str(caught.value)
+    assert str(caught.value).count("\n") == 0
+
+
 def test_a_file_is_replaced_only_once_it_is_whole(tmp_path: Path) -> None:
     path = write(tmp_path / "x.txt", "old")
     with pytest.raises(ZeroDivisionError), replacing(path) as partial:
@@ -111,6 +152,24 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path, header: str) -> Non
     file.write_text(f"{header}\n{separator.join('123')}\n")
     with pytest.raises(InputError, match="a name of its own, capital letters aside; 'a'"):
         read_table(file)
+
+
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_a_column_that_repeats_another_is_read_once(tmp_path: Path, sep: str) -> None:
+    """The file that ProPublica published of COMPAS holds ``decile_score`` twice."""
+    lines = [",sex,y,score,Y,score", "1,m,1,3,1,3", "2,f,,4,,4", "3,m,0,,0,"]
+    twice = write(tmp_path / "twice.csv", "\n".join(lines).replace(",", sep))
+    table = read_table(twice)
+    assert list(table) == ["sex", "y", "score"]
+    assert table["score"].tolist()[:2] == [3, 4]
+    assert table["y"].isna().tolist() == [False, True, False]
+    grid = pd.DataFrame([line.split(",") for line in lines])
+    grid.to_excel(tmp_path / "twice.xlsx", header=False, index=False)
+    assert list(read_table(tmp_path / "twice.xlsx")) == ["sex", "y", "score"]
+    lines[2] = "2,f,,4,,5"
+    twice.write_text("\n".join(lines).replace(",", sep))
+    with pytest.raises(InputError, match="a name of its own, capital letters aside; 'score'"):
+        read_table(twice)
 
 
 def test_a_first_line_that_names_nothing_is_one_sentence(tmp_path: Path) -> None:
@@ -176,7 +235,7 @@ def test_excel_files_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> Non
     for path, words in (
         (empty, "must hold rows"),
         (title, "must name its columns; column 2 has no name"),
-        (doubled, "capital letters aside; 'Report' and 'report' occurs more than once"),
+        (doubled, "capital letters aside; 'Report' and 'report' occur more than once"),
         (fake, "cannot be read as an Excel file"),
         (old, "save it as .xlsx"),
     ):

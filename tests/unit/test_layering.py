@@ -43,6 +43,7 @@ LEVELS: list[set[str]] = [
     {"papers"},
     {"report"},
     {"gate"},
+    {"app"},
     {"testing", "cli", "pytest_plugin"},
     {"__main__"},
 ]

@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = {
     "metrics": "aif360",
     "mitigators": "aif360",
+    "mdss": "aif360",
     "meta_fair": "aif360-mfc",
     "holisticai_fairea": "holisticai",
     "sdmetrics_quality": "sdmetrics",

@@ -12,6 +12,7 @@ from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import check_choice, listed
 from isonomy.audit import cards
+from isonomy.audit.scan_result import Scan
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
 from isonomy.metrics.rates import GROUP_RATES
@@ -29,7 +30,9 @@ class Finding:
 
     ``p_value`` is that of a violation, for this finding alone (all pairs of groups where the
     largest is compared with the smallest); ``p_audit`` is adjusted for all verdicts of the audit.
-    ``rows_needed`` says about how many rows the smallest compared rate must rest on for a verdict.
+    ``rows_needed`` says about how many rows the smallest compared rate must rest on for a verdict,
+    ``rows_more`` how many more rows like these that asks for, all groups together: both take rates
+    as they are, and ``rows_more`` the shares of the groups too.
     ``left_out`` names the groups that were not compared: too few rows are behind a rate of theirs.
     """
 
@@ -49,6 +52,7 @@ class Finding:
     p_audit: float | None = None
     rows_needed: int | None = None
     left_out: tuple[str, ...] = ()
+    rows_more: int | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,8 @@ class Audit(Shown):
         Confidence, resamples, seed, thresholds.
     conditional : tuple of ConditionalGap
         Gaps within strata, where strata were given.
+    scan : Scan or None
+        Conjunctions that depart from everybody else, where they were searched.
     """
 
     page: ClassVar[str] = "audit"
@@ -133,6 +139,7 @@ class Audit(Shown):
     counts: Counts
     settings: Mapping[str, Any] = field(default_factory=dict)
     conditional: tuple[ConditionalGap, ...] = ()
+    scan: Scan | None = None
 
     def frame(
         self,
@@ -190,6 +197,29 @@ class Audit(Shown):
             f"all groups."
             for metrics, groups in alike.items()
         ]
+
+    def would_decide(self, attribute: str) -> list[str]:
+        """Return a sentence on how many more rows would decide where evidence is insufficient."""
+        thin = [
+            f
+            for f in self.metrics
+            if f.attribute == attribute and f.verdict == "insufficient evidence"
+        ]
+        if not thin:
+            return []
+        said = [f"{f.name} {f.rows_more:,}" for f in thin if f.rows_more]
+        never = [f.name for f in thin if not f.rows_more]
+        out = []
+        if said:
+            out.append(
+                f"More rows like these that would decide, were the rates and the shares of the groups "
+                f"to stay: {', '.join(said)}."
+            )
+        if never:
+            out.append(
+                f"No number of rows is foreseen to decide {', '.join(never)}, were rates to stay."
+            )
+        return out
 
     def telling_groups(self, attribute: str) -> tuple[list[str], str]:
         """Return the groups that a table shows, and a sentence on the rest where there is one.
@@ -384,6 +414,8 @@ class Audit(Shown):
             "notes": self.notes,
             "counts": self.counts,
         }
+        if self.scan is not None:
+            data["scan"] = self.scan
         return {name: plain(value) for name, value in data.items()}
 
     def __repr__(self) -> str:

@@ -176,7 +176,8 @@ def gap(
     verdict, why = verdict_of(value, low, high, accept, facts, metric, confidence)
     reason = metric.undefined(counts, **known) if verdict == "undefined" else None
     needed = _rows_needed(value, low, high, accept, facts, metric, verdict)
-    why = _with_rows(why, needed)
+    more = _rows_more(needed, facts, counts)
+    why = _with_rows(why, more)
     if left_out and why:
         why = f"{why}; not compared: {listed(left_out, most=5)}"
     return Finding(
@@ -195,6 +196,7 @@ def gap(
         p_value=_shown(pvalue, verdict),
         rows_needed=needed,
         left_out=tuple(name for name in left_out if name not in unknown),
+        rows_more=more,
     )
 
 
@@ -352,10 +354,19 @@ def _rows_needed(
     return math.ceil(rows) if rows < MOST_ROWS else None
 
 
-def _with_rows(why: str | None, needed: int | None) -> str | None:
-    if why is None or needed is None:
+def _rows_more(needed: int | None, facts: Facts, counts: Counts) -> int | None:
+    """Return how many more rows that is, of all groups, were they to come in the same shares."""
+    if needed is None:
+        return None
+    times = needed / max(facts.rows, 1.0)
+    more = math.ceil((times - 1) * float(counts.n.sum()))
+    return max(more, 1) if more < MOST_ROWS else None
+
+
+def _with_rows(why: str | None, more: int | None) -> str | None:
+    if why is None or more is None:
         return why
-    return f"{why}; some {needed:,} rows behind the smallest rate would decide, were rates to stay"
+    return f"{why}; some {more:,} more rows like these would decide, were rates to stay"
 
 
 def each_group(
@@ -392,6 +403,7 @@ def each_group(
             value, low, high = float(values[k]), lows[k], highs[k]
             verdict, why = verdict_of(value, low, high, limit, facts[k], metric, confidence)
             needed = _rows_needed(value, low, high, limit, facts[k], metric, verdict)
+            more = _rows_more(needed, facts[k], counts)
             if verdict == "undefined":
                 why = metric.undefined(_pair(unprivileged, k, merged), compare="privileged") or why
             out.append(
@@ -407,9 +419,10 @@ def each_group(
                     accept_high=None if limit is None else limit[1],
                     rows=int(rows[k]),
                     verdict=verdict,
-                    reason=_with_rows(why, needed),
+                    reason=_with_rows(why, more),
                     p_value=_shown(pvalues[k], verdict),
                     rows_needed=needed,
+                    rows_more=more,
                 )
             )
     return out

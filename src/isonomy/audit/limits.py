@@ -263,6 +263,12 @@ def _judged(
     return Limits(low, high, np.maximum(pvalue, 1e-12))
 
 
+def limits_at(one: Evidence, other: Evidence, critical: float) -> tuple[Floats, Floats]:
+    """Return the interval of each group of ``one`` against another, so many errors wide."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _between(one, other, critical, critical)
+
+
 # ---------------------------------------------------------------------- the farthest two of many
 
 

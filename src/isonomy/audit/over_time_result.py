@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
+from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import check_choice, listed
 from isonomy.audit.moves import Move
@@ -16,7 +17,7 @@ from isonomy.metrics import Counts, get_metric
 
 
 @dataclass(frozen=True, eq=False)
-class OverTime:
+class OverTime(Shown):
     """What an audit over time found; :func:`audit_over_time` makes it.
 
     Attributes
@@ -35,6 +36,8 @@ class OverTime:
     settings : mapping
         Confidence and thresholds.
     """
+
+    page: ClassVar[str] = "over_time"
 
     periods: tuple[Any, ...]
     gaps: tuple[PeriodGap, ...]
@@ -161,12 +164,3 @@ class OverTime:
             f"{self.periods[0]} to {self.periods[-1]}; "
             f"{f'moved: {moved}' if moved else 'no gap is shown to have moved'})"
         )
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences())
-        gaps = self.frame().pivot_table(
-            index=["attribute", "name"], columns="period", values="value", dropna=False, sort=False
-        )
-        return said + str(gaps.to_html(float_format="{:.4f}".format, na_rep="undefined"))

@@ -362,6 +362,11 @@ def audit_selection_counts(
         for attribute in (counts.attributes if strata else ())
         for row in conditional_gaps(counted, attribute, strata, chosen, confidence)
     ]
+    more: dict[str, Any] = {
+        name: pd.concat(t, ignore_index=True)
+        for name, t in (*tables.items(), ("stratified", inside))
+        if t
+    }
     unexamined, proxies = others
     said = [NO_LABELS, *notes(counts, views, None, [*findings, *comparisons], confidence), *proxies]
     if counts.weighted:
@@ -386,6 +391,5 @@ def audit_selection_counts(
         },
         conditional=tuple(conditional),
         ratios=ratio_tables(views, accept[RATIO.name], confidence),
-        **{name: pd.concat(t, ignore_index=True) for name, t in tables.items() if t},
-        **({"stratified": pd.concat(inside, ignore_index=True)} if inside else {}),
+        **more,
     )

@@ -79,7 +79,7 @@ def looks_protected(column: str, values: Iterable[Any] | None = None) -> bool:
     >>> looks_protected("x7", ["M", "F"]), looks_protected("black", [0.1, 0.7, 0.9])
     (True, False)
     """
-    words = _words(column)
+    words = words_of(column)
     if any(_ATTRIBUTE.fullmatch(word) for word in words) and not _THINGS.intersection(words):
         return True
     known = None if values is None else {v for v in values if not is_unknown(v)}
@@ -88,8 +88,8 @@ def looks_protected(column: str, values: Iterable[Any] | None = None) -> bool:
     return known is not None and _are_groups(known)
 
 
-def _words(text: str) -> list[str]:
-    """Split a name at capitals, digits and punctuation; ``isfemale`` is two words."""
+def words_of(text: str) -> list[str]:
+    """Split a name into its words, at capitals, digits and punctuation; ``isfemale`` is two words."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     return re.findall(r"[^\W\d_]+", re.sub(r"\b[iI]s(?=[a-z]{3})", "is ", spaced).casefold())
 

@@ -52,6 +52,13 @@ MORE: tuple[str, ...] = (
 )
 """Metrics reported of every method besides the two that decide."""
 
+MORE_OF_SEVERAL: tuple[str, ...] = tuple(
+    f"{case}_case_{gap}_difference"
+    for case in ("worst", "average")
+    for gap in ("statistical_parity", "average_odds", "equal_opportunity")
+)
+"""Metrics reported besides where several attributes are mitigated together."""
+
 _REPETITIONS = (
     1000  # mutations per degree and split: methods close together are ranked by this line
 )
@@ -316,6 +323,7 @@ def _section(
     cases = cases_of(runs)
     original = cases[ORIGINAL]
     examined = key[0].split("+")
+    more = (*more, *(m for m in MORE_OF_SEVERAL if len(examined) > 1 and more))
     counts = original.joint.select(*examined).base
     lines = {
         strategy: mutation_line(

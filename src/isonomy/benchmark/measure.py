@@ -8,6 +8,7 @@ import numpy as np
 
 from isonomy._arrays import Floats
 from isonomy._names import base_name
+from isonomy.audit import changes_by_group
 from isonomy.benchmark.cases import Case, FrontierRuns, check_paired, points
 from isonomy.benchmark.change import Change, gap_change, gaps, performance_change
 from isonomy.benchmark.recommend import FEWEST, STRATEGIES, MethodVerdict
@@ -114,6 +115,7 @@ def judge_method(
             "randomized": known.draws_to_predict,
         }
     others = [a for a in case.joint.attributes if a not in examined]
+    alone = examined if len(examined) > 1 else ()
     performance, p_performance = performance_change(first_y, y, **how)
     bias, moved = gap_change(joint, metrics[1], **how)
     verdict = MethodVerdict(
@@ -126,6 +128,8 @@ def judge_method(
         seconds=case.seconds,
         more={name: _means(joint, name) for name in more if get_metric(name).name not in metrics},
         others={a: gap_change(case.joint.select(a), metrics[1], **how)[0] for a in others},
+        alone={a: gap_change(case.joint.select(a), metrics[1], **how)[0] for a in alone},
+        pays=changes_by_group(joint, **how),
         delta_bias=_delta(np.abs(x), np.abs(first_x)),
         delta_performance=_delta(y, first_y),
         p_bias=float(moved.pvalue),

@@ -12,7 +12,7 @@ from isonomy._bands import MANY as MOST_GROUPS
 from isonomy._bands import is_number
 from isonomy._bands import quarters as band_cuts
 from isonomy._files import is_table_file, is_workbook, write_table
-from isonomy._groups import bands
+from isonomy._groups import TOGETHER, bands, together
 from isonomy._names import base_name, format_value, parse_name
 from isonomy._validate import as_names, listed, match_values
 from isonomy.audit import declared_model, unexamined_columns
@@ -76,7 +76,8 @@ def plan_benchmark(
         A dataset's name (``isonomy data list``), a CSV, Parquet or Excel file, a pandas or polars frame,
         or a :class:`isonomy.Dataset`.
     sensitive_features : str or sequence of str
-        The protected attributes to mitigate, each by itself.
+        The protected attributes to mitigate, each by itself; ``"sex+race"`` mitigates two
+        together, and the groups are their intersections.
     label, favorable, privileged, drop
         For a file or frame: the column to predict (or a cut, ``"income>50000"``), its favorable values, the privileged values of
         each attribute, columns not to learn from. Without ``privileged`` the group with the
@@ -121,7 +122,8 @@ def plan_benchmark(
     >>> next(m.mitigator for m in aimed.study.methods if m.label == "meta_fair_classifier")
     'meta_fair_classifier(constraint=tpr)'
     """
-    attributes = list(dict.fromkeys(_as_list(sensitive_features, "sensitive_features")))
+    tasks = list(dict.fromkeys(_as_list(sensitive_features, "sensitive_features")))
+    attributes = list(dict.fromkeys(a for task in tasks for a in together(task)))
     if not attributes:
         raise InputError(
             "At least one protected attribute must be named: sensitive_features= (--sensitive)."
@@ -150,9 +152,9 @@ def plan_benchmark(
             )
         whole: Dataset = load(data) if isinstance(data, str) else data
         names = whole.attributes
-        attributes = [
-            str(match_values(a, names, what="protected attribute")[0]) for a in attributes
-        ]
+        known = {a: str(match_values(a, names, what="protected attribute")[0]) for a in attributes}
+        attributes = [*dict.fromkeys(known.values())]
+        tasks = [TOGETHER.join(known[a] for a in together(task)) for task in tasks]
         name = data if isinstance(data, str) else whole.name
         if not isinstance(data, str):
             sources = (_declare(whole, attributes, list(names), folder),)
@@ -161,7 +163,7 @@ def plan_benchmark(
             data, attributes, options, _as_list(drop, "drop"), folder, notes
         )
         sources, name = (source,), source.name
-    _check_size(whole, attributes)
+    _check_size(whole, tasks)
     frontier = frontier_specs(fairness)
     if not frontier:
         notes.append(f"No second baseline: group thresholds cannot be held to {fairness}.")
@@ -173,7 +175,7 @@ def plan_benchmark(
     learners = _learners(models)
     study = Study(
         name=f"benchmark of {name}",
-        tasks=tuple(Task(name, a) for a in attributes),
+        tasks=tuple(Task(name, a) for a in tasks),
         models=tuple(learners),
         own_models=tuple(own for own in learners.values() if own is not None),
         methods=(
@@ -405,7 +407,7 @@ def _stored(table: pd.DataFrame, folder: str | Path | None, name: str) -> Path:
     return path
 
 
-def _check_size(data: Dataset, attributes: list[str]) -> None:
+def _check_size(data: Dataset, tasks: list[str]) -> None:
     """Raise where no split could hold both labels in every group that is compared."""
     if len(data) < FEWEST_ROWS:
         raise InputError(
@@ -418,12 +420,13 @@ def _check_size(data: Dataset, attributes: list[str]) -> None:
             f"Both favorable and unfavorable labels must occur; all {len(data):,} rows of "
             f"{data.name!r} are alike."
         )
-    for attribute in attributes:
-        member = data.sensitive[attribute].isin(data.privileged[attribute]).to_numpy()
-        sides = {"privileged": member, "unprivileged": data.known(attribute) & ~member}
-        for side, rows in sides.items():
+    for task in tasks:
+        names = together(task)
+        member = np.all([data.sensitive[a].isin(data.privileged[a]) for a in names], axis=0)
+        known = np.all([data.known(a) for a in names], axis=0)
+        for side, rows in {"privileged": member, "unprivileged": known & ~member}.items():
             if rows.sum() < FEWEST_PER_SIDE:
                 raise InputError(
                     f"Each side of a comparison needs {FEWEST_PER_SIDE} rows or more; the {side} "
-                    f"side of {attribute!r} has {int(rows.sum())}."
+                    f"side of {task!r} has {int(rows.sum())}."
                 )

@@ -9,6 +9,7 @@ import numpy as np
 from isonomy._arrays import Floats
 from isonomy._brief import brief
 from isonomy._tables import plain
+from isonomy.audit import WhoPays
 from isonomy.benchmark.change import Change, SignedGap
 from isonomy.stats import CriticalDifference, Ranking, pairs_over_splits, selection_bias
 from isonomy.tradeoff import Baseline, Frontier
@@ -70,6 +71,10 @@ class MethodVerdict:
         The method's place among groups of methods that do not differ (1 is best).
     others : mapping of str to Change
         The bias by each protected attribute that was not mitigated.
+    alone : mapping of str to Change
+        Where several attributes were mitigated together: the bias by each of them by itself.
+    pays : WhoPays
+        How each group's rates change, and gaps that close by taking from the better-off.
     more : mapping of str to Change
         Other metrics.
     needs_attribute, randomized : bool
@@ -112,6 +117,8 @@ class MethodVerdict:
     delta_performance: float = np.nan
     group: int | None = None
     others: Mapping[str, Change] = field(default_factory=dict)
+    alone: Mapping[str, Change] = field(default_factory=dict)
+    pays: WhoPays = field(default_factory=WhoPays)
     more: Mapping[str, Change] = field(default_factory=dict)
     needs_attribute: bool = False
     randomized: bool = False
@@ -134,9 +141,10 @@ class MethodVerdict:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; undefined is None."""
         names = [f.name for f in fields(self) if f.name not in ("by_repeat", "moves", "repeats")]
-        others = {name: {**c.to_dict(), "word": c.word} for name, c in self.others.items()}
         values = {name: getattr(self, name) for name in [*names, "worth"]}
-        return dict(plain({**values, "others": others}))
+        for name in ("others", "alone"):
+            values[name] = {a: {**c.to_dict(), "word": c.word} for a, c in values[name].items()}
+        return dict(plain(values))
 
 
 def word_of(verdict: MethodVerdict, *, sure: float = 0.95, max_loss: float | None = None) -> str:
@@ -250,6 +258,12 @@ class Section:
     def judged(self) -> tuple[MethodVerdict, ...]:
         """The methods that ran."""
         return tuple(v for v in self.verdicts if v.status == "ok")
+
+    @property
+    def foremost(self) -> MethodVerdict | None:
+        """The method that is recommended, or came nearest."""
+        name = self.recommendation.method or self.recommendation.nearest
+        return None if name is None else self.verdict(name)
 
     def verdict(self, method: str) -> MethodVerdict:
         """Return the verdict on one method."""

@@ -64,7 +64,8 @@ def benchmark(
         A dataset's name (``isonomy data list``), a CSV, Parquet or Excel file, a pandas or polars frame,
         or a :class:`isonomy.Dataset`.
     sensitive_features : str or sequence of str
-        The protected attributes to mitigate, each by itself.
+        The protected attributes to mitigate, each by itself; ``"sex+race"`` mitigates two
+        together, and the groups are their intersections.
     label, favorable, privileged, bins, drop, table, models, methods, quick, tune, repeats, random_state
         See :func:`isonomy.benchmark.plan_benchmark`.
     performance, fairness, max_loss, sure, resamples, confidence

@@ -6,6 +6,8 @@ from isonomy.benchmark.change import Change
 from isonomy.benchmark.recommend import FEWEST, MethodVerdict, Section
 from isonomy.metrics import get_metric
 
+_MOST_GROUPS = 4  # groups that a sentence names
+
 
 def metric_words(name: str) -> str:
     """Return a metric's name in words."""
@@ -64,6 +66,7 @@ def sentences(section: Section) -> list[str]:
                 f"Nearest came {near.method}, with a probability of {percent(near.worth)}: "
                 f"{_price(section, near)}"
             ),
+            *_who_pays(near),
         ]
     best = section.verdict(choice.method)
     luck: tuple[str, ...] = ()
@@ -84,6 +87,8 @@ def sentences(section: Section) -> list[str]:
         *luck,
         _against_baselines(section, section.verdict(best.method)),
         f"{need} {_by(section)} at prediction{random}.",
+        *_who_pays(best),
+        *(_alone(name, change) for name, change in best.alone.items() if change.by == change.by),
         *_runner_up(section),
         *(_other(name, change) for name, change in best.others.items() if change.by == change.by),
     ]
@@ -190,6 +195,41 @@ def _lightest(section: Section) -> list[str]:
             "prediction and is not randomized."
         )
     ]
+
+
+def _who_pays(verdict: MethodVerdict) -> list[str]:
+    """Say whose selection rate changes, and which gap closes by taking from the better-off."""
+    changes = verdict.pays.of("selection_rate")
+    known = [c for c in changes if c.low == c.low]
+    if not known:
+        return []
+    parts = []
+    for word in ("rises", "falls"):
+        some = sorted((c for c in known if c.word == word), key=lambda c: -abs(c.by))
+        named = [f"{c.group} ({c.by:+.3f} [{c.low:+.3f}, {c.high:+.3f}])" for c in some]
+        if len(named) > _MOST_GROUPS:
+            named[_MOST_GROUPS:] = [f"{len(named) - _MOST_GROUPS} more groups"]
+        parts += [f"{word} for {', '.join(named)}"] if named else []
+    unclear = sum(c.word == "no clear change" for c in known)
+    if unclear and parts:
+        parts.append(f"no clear change for {unclear} other{'s' if unclear > 1 else ''}")
+    few = len(changes) - len(known)
+    left_out = [f"{few} group{'s' if few > 1 else ''} with too few rows to say"] if few else []
+    what = (
+        f"the selection rate {parts.pop(0)}"
+        if parts
+        else "no group's selection rate clearly changes"
+    )
+    said = [f"Who pays: {'; '.join([what, *parts, *left_out])}."]
+    said += [f"It levels down: {one}." for one in verdict.pays.levelled[:_MOST_GROUPS]]
+    more = len(verdict.pays.levelled) - _MOST_GROUPS
+    return [*said, f"It levels down {more} further gaps."] if more > 0 else said
+
+
+def _alone(attribute: str, change: Change) -> str:
+    effect = {"worse": "worse, ", "better": "smaller, "}.get(change.word, "no clear change, ")
+    from_to = f"{_number(change.before)} to {_number(change.after)}"
+    return f"By {attribute} alone the bias is {effect}{from_to}."
 
 
 def _other(attribute: str, change: Change) -> str:

@@ -31,7 +31,9 @@ COMMANDS = [
     "data",
     "metrics",
     "mitigators",
+    "power",
     "published",
+    "serve",
     "study",
     "tail",
     "templates",
@@ -72,11 +74,13 @@ _UsageError: Any = typer.BadParameter.__base__
 def _usage(error: Any) -> str:
     """Return what is wrong with a command line in one sentence; help that was asked for as it is."""
     words = error.format_message()
-    if "\n" in words.strip() or error.ctx is None:
+    if "\n" in words.strip():
         return str(words)
+    # an option without its value is noticed before there is a context
+    path = error.ctx.command_path if error.ctx else " ".join(["isonomy", *sys.argv[1:2]])
     words = words.replace(". Did you mean", "; did you mean")
     if not words.endswith("?"):
-        words = f"{words.rstrip('.')}: see {error.ctx.command_path} --help."
+        words = f"{words.rstrip('.')}: see {path} --help."
     return f"isonomy: {visible(words)}"
 
 

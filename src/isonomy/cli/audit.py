@@ -1,6 +1,7 @@
 """``isonomy audit``: disparities of a file of predictions, with intervals and verdicts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -53,7 +54,7 @@ from isonomy.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from isonomy.audit import Audit, Finding, GroupRate
+    from isonomy.audit import Audit, Finding, GroupRate, Scan
 
 COLORS = {
     "within": "green",
@@ -100,6 +101,18 @@ def audit_command(
     print_sql: bool = typer.Option(
         False, "--print-sql", help="Print the one GROUP BY to run in a warehouse, and stop."
     ),
+    scan: bool = typer.Option(
+        False,
+        "--scan",
+        help="Search all conjunctions of the attributes for groups that depart from everybody else; "
+        "numbers are cut into quarters.",
+    ),
+    depth: int | None = typer.Option(
+        None, "--depth", min=1, help="The most attributes of a conjunction; by default 3."
+    ),
+    confirm: bool = typer.Option(
+        False, "--confirm", help="Scan one half of the rows, and test what is found on the other."
+    ),
     template: Template = None,
     field: FieldValue = [],
     category: Category = [],
@@ -119,6 +132,9 @@ def audit_command(
     --by shows every gap in every period and says which has moved: the chance of a false alarm,
     over all periods and gaps, is one less the confidence. --fail-on then asks for gaps that moved.
 
+    --scan lists groups such as "sex = F & age = under 25" whose selection, errors or calibration
+    depart; the chance that any is listed where none departs is one less the confidence.
+
     --template NAME fills the form of a law or a practice instead: see `isonomy templates`.
 
     Exit code 0: done; 1: a threshold named by --fail-on is violated; 2: the input is wrong.
@@ -133,6 +149,13 @@ def audit_command(
     if not counts:
         check_sensitive(sensitive)
     cuts = parse_bins(bins, sensitive)
+    if not scan and (confirm or depth is not None):
+        raise InputError("--depth and --confirm are for a scan; add --scan.")
+    for option, given in {
+        "--by": by, "--weight": weight, "--print-sql": print_sql, "--strata": strata,
+    }.items():  # fmt: skip
+        if scan and given:
+            raise InputError(f"{option} does not go with --scan; leave one of them out.")
     refused = {"--score": score, "--weight": weight, "--bins": bins}
     for mode, active, options in (
         ("--print-sql", print_sql, ["--score"]),
@@ -145,7 +168,6 @@ def audit_command(
         "--score": score,
         "--strata": strata,
         "--intersections": intersections,
-        "--report": report_files,
     }
     for option, given in left_out.items():
         if by is not None and given:
@@ -192,12 +214,21 @@ def audit_command(
         }  # fmt: skip
         over = {k: judging[k] for k in ("metrics", "thresholds", "confidence")}
         audit_by_period(
-            file, by, columns, groups, over, counts=counts, fail_on=fail_on, json_file=json_file
-        )
+            file, by, columns, groups, over, counts=counts, fail_on=fail_on, json_file=json_file,
+            report_files=report_files,
+        )  # fmt: skip
         return
     result: Audit
     from_score = f"prediction '{score}>=0.5'" if score else "prediction"
-    with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
+    if scan and not counts:
+        from isonomy.audit.scanned import quarters_of_file
+
+        cuts = {
+            k: [*v] for k, v in quarters_of_file(file, sensitive, table=table, bins=cuts).items()
+        }
+    # without labels it is an audit of selections, which must be named
+    none_named = "" if prediction else f", or without labels who is selected with --{from_score}"
+    with working(f"counting {file}"), naming(y_true=f"label{none_named}", y_pred=from_score):
         if counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)
@@ -206,6 +237,14 @@ def audit_command(
                 file, label=label, prediction=prediction, sensitive_features=sensitive, score=score,
                 weight=weight, table=table, bins=cuts, strata=strata, **groups, **judging,
             )  # fmt: skip
+    if scan:
+        with working(f"scanning {file}"):
+            result = replace(result, scan=_scanned(
+                result, file, counts=counts, metrics=metric, columns={
+                    "label": label, "prediction": prediction, "score": score, "table": table,
+                    "sensitive_features": sensitive, "favorable": favorable or None, "bins": cuts,
+                }, depth=depth or 3, confirm=confirm, confidence=confidence, random_state=seed,
+            ))  # fmt: skip
     # looked up before anything is shown: a gate that cannot close is a usage error
     violated = result.violated(*(() if "any" in fail_on else gates)) if fail_on else ()
     screen = console()
@@ -215,6 +254,10 @@ def audit_command(
         show_selections(result, screen, file)
     else:
         show(result, screen, file)
+    if result.scan is not None:
+        from isonomy.cli.scan_screen import show_scan
+
+        show_scan(result.scan, screen)
     write_json(json_file, {"file": file, **result.to_dict()})
     write_reports(report_files, result, title=file)
     if violated:
@@ -224,6 +267,30 @@ def audit_command(
         )
         typer.echo(f"isonomy: thresholds violated: {one_line(names)}", err=True)
         raise typer.Exit(1)
+
+
+def _scanned(
+    found: "Audit",
+    file: str,
+    *,
+    counts: bool,
+    metrics: list[str],
+    columns: dict[str, Any],
+    **options: Any,
+) -> "Scan":
+    """Scan what was audited."""
+    from isonomy.audit import SelectionAudit, scan_counts, scan_file
+    from isonomy.audit.labelled import LABEL, PREDICTION
+    from isonomy.audit.scanned import rates_of
+
+    labelled = not isinstance(found, SelectionAudit)
+    asked = rates_of(metrics, scored=columns["score"] is not None) if labelled else None
+    if counts:
+        return scan_counts(found.counts, labelled=labelled, rates=asked, **options)
+    columns["prediction"] = columns["prediction"] or PREDICTION
+    columns["label"] = (columns["label"] or LABEL) if labelled else None
+    columns["score"] = columns["score"] if labelled else None
+    return scan_file(file, **columns, rates=asked, **options)
 
 
 # ---------------------------------------------------------------------- the screen
@@ -263,7 +330,7 @@ def show(found: "Audit", screen: "Console", title: str) -> None:
             screen.print(
                 _gap_table(gaps, f"Gaps by {escape(attribute)}: {gaps[0].comparison}", screen.width)
             )
-            for sentence in found.left_out(attribute):
+            for sentence in [*found.left_out(attribute), *found.would_decide(attribute)]:
                 screen.print(f"[yellow]{escape(sentence)}[/yellow]")
         worth, hidden = found.telling_comparisons(attribute)
         if worth:

@@ -6,7 +6,15 @@ import typer
 from rich.markup import escape
 
 from isonomy.cli.options import naming
-from isonomy.cli.output import console, interval, make_table, number, one_line, write_json
+from isonomy.cli.output import (
+    console,
+    interval,
+    make_table,
+    number,
+    one_line,
+    write_json,
+    write_reports,
+)
 from isonomy.cli.progress import working
 from isonomy.errors import InputError
 
@@ -36,6 +44,7 @@ def audit_by_period(
     counts: bool,
     fail_on: list[str],
     json_file: str | None,
+    report_files: list[str],
 ) -> None:
     """Run the audit over time, print it, and exit with 1 where a gap of ``fail_on`` has moved."""
     from isonomy.audit import audit_counts_over_time, audit_file_over_time
@@ -60,6 +69,7 @@ def audit_by_period(
     moved = found.moved(*(() if "any" in fail_on else gates)) if fail_on else ()
     show(found, console(), file)
     write_json(json_file, {"file": file, **found.to_dict()})
+    write_reports(report_files, found, title=file)
     if moved:
         which = ", ".join(dict.fromkeys(f"{m.what} ({m.attribute})" for m in moved))
         typer.echo(f"isonomy: gaps have moved: {one_line(which)}", err=True)

@@ -22,6 +22,7 @@ from isonomy.cli.tradeoff import colored
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from isonomy.audit import GroupChange
     from isonomy.benchmark import Benchmark, Section
 
 _USUAL = ("accuracy", "statistical_parity_difference")
@@ -172,12 +173,42 @@ def show(screen: "Console", result: "Benchmark", *, said: Sequence[str] = ()) ->
             screen.print(sentence, highlight=False, markup=False)
         screen.print()
         _print_methods(screen, result, section)
+        _print_who_pays(screen, section)
         for verdict in section.verdicts:
             if verdict.status != "ok":
                 reason = f"{escape(verdict.method)}: {escape(spoken(verdict.reason))}"
                 screen.print(f"[magenta]{verdict.status}[/magenta] {reason}", highlight=False)
     notes = [*(n for s in result.sections for n in s.notes), *result.notes]
     _print_notes(screen, [note for note in notes if note not in said])
+
+
+def _print_who_pays(screen: "Console", section: "Section") -> None:
+    """Print how each group's rates change with the method in front, and which methods level down."""
+    from rich.markup import escape
+
+    front = section.foremost
+    if front is not None and front.pays.changes:
+        rates = {c.rate: c.label for c in front.pays.changes}
+        table = make_table("group", *rates.values(), fixed=[*rates.values()])
+        table.padding = (0, 1, 0, 0)
+        for group in dict.fromkeys(c.group for c in front.pays.changes):
+            row = (c for c in front.pays.changes if c.group == group)
+            table.add_row(escape(group), *(_moved(c) for c in row))
+        screen.print(f"Who pays with {escape(front.method)}", highlight=False)
+        screen.print(table)
+        screen.print(
+            "+ -: a clear change; (): fewer rows than say; intervals: --report, --json", style="dim"
+        )
+    down = [v.method for v in section.judged if v.pays.levels_down]
+    if down:
+        screen.print(f"levels down: {escape(', '.join(down))}", style="dim", highlight=False)
+
+
+def _moved(change: "GroupChange") -> str:
+    """Return a rate before and after in a few characters, and whether the change is clear."""
+    said = f"{change.before:.3f} to {change.after:.3f}"
+    mark = {"rises": " [green]+[/green]", "falls": " [red]-[/red]"}.get(change.word, "")
+    return f"[dim]({said})[/dim]" if change.word == "unknown" else said + mark
 
 
 def _print_methods(screen: "Console", result: "Benchmark", section: "Section") -> None:

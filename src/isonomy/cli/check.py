@@ -174,35 +174,16 @@ def _write_policy(file: str | None, out: str, described: dict[str, Any]) -> None
         raise InputError(f"{out!r} must not exist yet; remove it first, or name another file.")
     options.check_sensitive(described["sensitive"])
     from isonomy._files import write_text
-    from isonomy.audit.labelled import audit_table, file_has_labels
-    from isonomy.gate import DEFAULT_METRICS, passing_policy
-    from isonomy.metrics import get_metric
+    from isonomy.gate import first_policy
 
     columns = _columns(file, described)
-    label, prediction = described["label"], described["prediction"] or None
     with working(f"counting {file}"), options.naming(y_true="label", y_pred="prediction"):
-        metrics = described["metric"] or DEFAULT_METRICS
-        if not described["metric"] and not file_has_labels(file, columns.table, label, prediction):
-            metrics = [m for m in DEFAULT_METRICS if not get_metric(m).labels]
-        found = audit_table(
-            file,
-            label=label,
-            prediction=prediction,
-            sensitive_features=described["sensitive"],
-            weight=columns.weight,
-            table=columns.table,
-            bins={a: list(cuts) for a, cuts in columns.bins.items()},
-            favorable=list(columns.favorable) or None,
-            privileged={a: list(v) for a, v in columns.privileged.items()} or None,
-            metrics=metrics,
-        )
-    made = passing_policy(found, data=columns)
+        made, left_out = first_policy(columns, described["sensitive"], described["metric"])
     write_text(out, made.to_toml(comments=True))
-    left_out = {f.name for f in found.judged()} - set(made.metrics)
     screen = console()
     screen.print(f"Policy: {Path(out).resolve()}", markup=False, soft_wrap=True)
     if left_out:
-        screen.print(f"Left out, too few rows: {', '.join(sorted(left_out))}", markup=False)
+        screen.print(f"Left out, too few rows: {', '.join(left_out)}", markup=False)
 
 
 def _columns(file: str, described: dict[str, Any]) -> "Columns":

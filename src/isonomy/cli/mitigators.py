@@ -82,6 +82,7 @@ def describe(method: Any) -> dict[str, Any]:
         "stage": method.stage,
         "needs": "; ".join(needs),
         "groups": "any number" if method.multi_group else "privileged against the rest",
+        "several attributes": method.with_several(),
         "classes": "any number" if method.multi_class else "two",
         "aims": ", ".join(method.aims).replace("_", " ") or "another goal than gaps between groups",
         "strength": ", ".join(method.strength_values) or "none to tune",

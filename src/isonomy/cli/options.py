@@ -324,6 +324,20 @@ def parse_numbers(pairs: list[str], option: str) -> dict[str, list[float]]:
         raise InputError(f"{option} must be {form}; got {', '.join(pairs)!r}.") from None
 
 
+def parse_shares(text: str, option: str) -> list[float]:
+    """Return comma-separated numbers.
+
+    Examples
+    --------
+    >>> parse_shares("0.7, 0.3", "--groups")
+    [0.7, 0.3]
+    """
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} must be NUMBER,NUMBER,...; got {text!r}.") from None
+
+
 def refuse_for_dataset(data: str, **given: Any) -> None:
     """Raise where options that describe a file are given for a dataset that declares itself.
 
@@ -349,7 +363,11 @@ def naming(**options: str) -> Iterator[None]:
         for column, option in options.items():
             if str(error).startswith(f"There is no column {column!r}"):
                 guess = str(error).endswith("?")  # as in: did you mean 'base'?
-                end = f" (--{option.split()[0]})?" if guess else f": name yours with --{option}."
+                end = (
+                    f" (--{option.split()[0].rstrip(',')})?"
+                    if guess
+                    else f": name yours with --{option}."
+                )
                 raise UnknownName(str(error)[:-1] + end) from None
         raise
 
@@ -372,7 +390,7 @@ def parse_bins(bins: list[str], sensitive: list[str]) -> dict[str, list[float]]:
     """Return the cuts of ``--bins`` by attribute; each must be a protected attribute."""
     cuts = parse_numbers(bins, "--bins")
     for attribute in cuts:
-        if attribute not in sensitive:
+        if attribute not in {name.strip() for given in sensitive for name in given.split("+")}:
             raise InputError(
                 f"--bins must name a protected attribute; {attribute!r} is not one: add "
                 f"--sensitive {attribute}."

@@ -7,6 +7,7 @@ import typer
 
 from isonomy.cli.output import console, make_table, write_json, write_reports
 from isonomy.cli.progress import working
+from isonomy.cli.runs import open_store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,6 @@ def show_tables(
 
 def other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":
     """Read our runs of the paper's other studies, from beside the one that is shown."""
-    from isonomy.cli.study import open_store
     from isonomy.store.record import combine
 
     file = store.path.suffix == ".parquet"

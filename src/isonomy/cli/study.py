@@ -12,12 +12,12 @@ from isonomy._names import split_commas
 from isonomy.cli import options as opt
 from isonomy.cli.output import check_writable, console, make_table, write_json
 from isonomy.cli.progress import counting
+from isonomy.cli.runs import OUT, find_run, open_store
 from isonomy.errors import InputError, VersionChangeWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from isonomy.store import Store
     from isonomy.study import Study
 
 group = typer.Typer(
@@ -26,8 +26,6 @@ group = typer.Typer(
     rich_markup_mode=None,
 )
 
-OUT = Path("out")
-"""Where runs of a study are looked for by its name."""
 MOST_MODELS = 8
 """Of more models a table shows the number."""
 
@@ -263,7 +261,7 @@ def verify_command(
     """
     from isonomy.store import verify_store
 
-    place, problems = _place(folder, out), []
+    place, problems = find_run(folder, out), []
     if place.suffix == ".parquet":
         try:
             open_store(folder, out)
@@ -335,61 +333,6 @@ def read_size(text: str | None) -> int | None:
         return int(float(written.removesuffix(unit)) * units[unit])
     except (ValueError, OverflowError):
         raise InputError(f"An amount of memory is written 800M or 4G; got {text!r}.") from None
-
-
-def open_store(
-    folder: str,
-    out: str | None = None,
-    *,
-    ours: bool = False,
-    results: str | None = None,
-    hint: str | None = None,
-) -> "Store":
-    """Open the run of a folder, of a study's name in out/ (or ``out``), or of a file of results.
-
-    With ``ours``, or the folder ``results``, it is the file of a study by name. ``hint`` says what
-    to do where there is no run; by default, what makes one.
-    """
-    from isonomy.store import Store
-
-    if ours or results is not None:
-        from isonomy.papers import PAPERS
-        from isonomy.study.results import find_results
-
-        place = find_results(PAPERS.resolve(folder) if folder in PAPERS else folder, results)
-    else:
-        place = _place(folder, out, hint)
-    if place.suffix.lower() == ".parquet":
-        from isonomy.study import Results
-
-        return Results.open(place)
-    return Store.open(place)
-
-
-def _place(folder: str, out: str | None = None, hint: str | None = None) -> Path:
-    """Return where a run is; where there is none, say where it was looked for and what makes it."""
-    if out is not None:
-        looked = [Path(out)]
-    else:
-        looked = [Path(folder), *([] if len(Path(folder).parts) > 1 else [OUT / folder])]
-        if not any(place.exists() for place in looked):  # another name of a study that we know
-            from isonomy.papers import PAPERS
-
-            looked += [OUT / PAPERS.resolve(folder)] if folder in PAPERS else []
-    looked = list(dict.fromkeys(looked))
-    runs = [place for place in looked if (place / "store.json").exists()]
-    for place in runs or [place for place in looked if place.exists()]:
-        return place
-    from isonomy.papers import PAPERS, study_names
-
-    ours = folder in PAPERS or folder in study_names() or folder.endswith(".toml")
-    make = f"isonomy study run {folder if ours else 'STUDY'}"
-    if out is not None or not ours:
-        make += f" --out {shlex.quote(out or folder)}"
-    hint = hint or f"name its folder with --out, or make it with {make}"
-    raise InputError(
-        f"There is no run at {' or '.join(repr(str(place)) for place in looked)}: {hint}."
-    )
 
 
 def _listing(study: "Study") -> dict[str, Any]:

@@ -31,7 +31,8 @@ from isonomy.cli.paper_tables import (
     show_tables,
 )
 from isonomy.cli.progress import working
-from isonomy.cli.study import OUT, group, open_store
+from isonomy.cli.runs import OUT, open_store
+from isonomy.cli.study import group
 from isonomy.errors import InputError
 
 if TYPE_CHECKING:

@@ -182,6 +182,7 @@ def tail_command(
             resamples=resamples,
             confidence=confidence,
             worst=worst,
+            curves=bool(report_files),
         )
     from isonomy.cli.tail_screen import show
 

@@ -28,6 +28,9 @@ from isonomy.errors import InputError
 from isonomy.stats import wilson_interval
 from isonomy.tails import Diagnosis, diagnose
 
+CURVE = 13
+"""Points of a curve of return levels."""
+
 
 def tail(
     model: Any,
@@ -49,6 +52,7 @@ def tail(
     confidence: float = 0.95,
     worst: int = 10,
     one_hot: Sequence[Sequence[Any]] | None = None,
+    curves: bool = False,
     random_state: int = 0,
 ) -> EcdReport:
     """Measure what changing a protected attribute does to a model's scores, at worst above all.
@@ -98,6 +102,9 @@ def tail(
     one_hot : sequence of sequences of columns, optional
         Columns of ``X`` that encode one thing, or belong together as education and its number
         do, for the exact maximum on the domain.
+    curves : bool, default False
+        Whether to compute return levels between and beyond the horizons, too, so that a page
+        shows them as a curve; their limits take a second or more a group.
     random_state : int, default 0
         Seed of the resamples.
 
@@ -167,6 +174,7 @@ def tail(
                 flip_rate=Estimate(share, float(low), float(high)),
                 exact=(exact or {}).get(g),
                 sentence=_sentence(numbers, pairs, members),
+                levels=_levels(numbers, confidence if curves else None),
             )
         )
     reference = (
@@ -264,6 +272,18 @@ def _diagnosis(
     # the envelope needs some resamples, also where no other interval is wanted
     draws = 499 if resamples else 99
     return diagnose(numbers.fit, confidence=confidence, resamples=draws, random_state=random_state)
+
+
+def _levels(numbers: Extremes, confidence: float | None) -> pd.DataFrame:
+    """Return the levels of the horizons, or with a confidence those of a grid beyond all of them."""
+    if numbers.fit is None:
+        return pd.DataFrame(columns=["horizon", "level", "low", "high"], dtype=float)
+    if confidence is None:
+        rows = [(m, e.value, e.low, e.high) for m, e in numbers.levels.items()]
+        return pd.DataFrame(rows, columns=["horizon", "level", "low", "high"], dtype=float)
+    last = max(10.0 * numbers.rows, 2.0 * max(numbers.levels))
+    grid = np.geomspace(max(2.0, 1 / numbers.fit.rate), last, CURVE)
+    return numbers.fit.levels(grid, confidence=confidence)
 
 
 def _sentence(numbers: Extremes, pairs: Pairs, members: NDArray[np.bool_]) -> str:

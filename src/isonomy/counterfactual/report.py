@@ -46,6 +46,9 @@ class GroupReport:
         The largest discrimination there can be, for a linear-logistic model.
     sentence : str
         What is degenerate about the group, in words; empty where a tail was fitted.
+    levels : pandas.DataFrame
+        Return levels with their limits (``horizon``, ``level``, ``low``, ``high``): those of the
+        horizons asked for, or with ``curves=True`` a fine grid of them. Empty without a tail.
     """
 
     group: Any
@@ -55,6 +58,7 @@ class GroupReport:
     flip_rate: Estimate
     exact: ExactMaximum | None
     sentence: str
+    levels: pd.DataFrame
 
     __repr__ = brief
 
@@ -112,7 +116,6 @@ class EcdReport(Shown):
     """
 
     page: ClassVar[str] = "tail"
-    in_notebook: ClassVar[Mapping[str, Any]] = {"levels": False}
 
     attribute: Attribute
     groups: tuple[GroupReport, ...]

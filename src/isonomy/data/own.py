@@ -166,7 +166,7 @@ def identifier_notes(data: Dataset) -> list[str]:
     ['case has another value in nearly every row: if it is an identifier, leave it out (--drop
     case).']
     """
-    found = [column for column in data.X if _names_rows(data.X[column].dropna())]
+    found = [column for column in data.X if names_rows(data.X[column].dropna())]
     if not found:
         return []
     names, one = ", ".join(map(str, found)), len(found) == 1
@@ -175,7 +175,8 @@ def identifier_notes(data: Dataset) -> list[str]:
     return [f"{names} {has if one else have} ({drop_option(found)})."]
 
 
-def _names_rows(known: "pd.Series[Any]") -> bool:
+def names_rows(known: "pd.Series[Any]") -> bool:
+    """Return whether a column without its missing cells names each row anew, as an identifier does."""
     values = distinct(known)
     if len(known) < FEWEST_ROWS or len(values) < 0.95 * len(known):
         return False

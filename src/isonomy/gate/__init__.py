@@ -2,7 +2,7 @@
 
 from isonomy.gate.decision import EXIT_CODES, decide, overall
 from isonomy.gate.faces import annotations, to_junit, to_markdown
-from isonomy.gate.passing import DEFAULT_METRICS, passing_policy
+from isonomy.gate.passing import DEFAULT_METRICS, first_policy, passing_policy
 from isonomy.gate.policy import Accepted, Columns, Earlier, Policy
 from isonomy.gate.result import Check, Outcome
 from isonomy.gate.run import assert_fair, check
@@ -21,6 +21,7 @@ __all__ = [
     "assert_fair",
     "check",
     "decide",
+    "first_policy",
     "log_mlflow",
     "overall",
     "passing_policy",

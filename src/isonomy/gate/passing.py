@@ -1,11 +1,14 @@
 """A policy to begin with: one that an audit passes as it is."""
 
 import math
+from collections.abc import Sequence
 
 from isonomy.audit import FEWEST_ROWS, Audit
+from isonomy.audit.labelled import audit_table, file_has_labels
 from isonomy.errors import InputError
 from isonomy.gate.policy import Columns, Policy
 from isonomy.gate.run import check
+from isonomy.metrics import get_metric
 
 DEFAULT_METRICS = (
     "statistical_parity_difference",
@@ -62,3 +65,39 @@ def passing_policy(found: Audit, *, data: Columns | None = None) -> Policy:
         "A policy needs a metric that this audit can decide; none has enough rows in every group: "
         "merge groups, or name other metrics (--metric)."
     )
+
+
+def first_policy(
+    columns: Columns, attributes: Sequence[str], metrics: Sequence[str] = ()
+) -> tuple[Policy, list[str]]:
+    """Audit a file and return a policy that it passes today, with the metrics that were left out.
+
+    Parameters
+    ----------
+    columns : Columns
+        The file, and what its columns are.
+    attributes : sequence of str
+        The protected attributes.
+    metrics : sequence of str, optional
+        By default ``DEFAULT_METRICS``, without labels those that need none.
+    """
+    assert columns.file is not None
+    label = None if columns.label == Columns.label else columns.label
+    prediction = None if columns.prediction == Columns.prediction else columns.prediction
+    chosen = list(metrics or DEFAULT_METRICS)
+    if not metrics and not file_has_labels(columns.file, columns.table, label, prediction):
+        chosen = [m for m in DEFAULT_METRICS if not get_metric(m).labels]
+    found = audit_table(
+        columns.file,
+        label=label,
+        prediction=prediction,
+        sensitive_features=attributes,
+        weight=columns.weight,
+        table=columns.table,
+        bins={a: list(cuts) for a, cuts in columns.bins.items()},
+        favorable=list(columns.favorable) or None,
+        privileged={a: list(v) for a, v in columns.privileged.items()} or None,
+        metrics=chosen,
+    )
+    made = passing_policy(found, data=columns)
+    return made, sorted({f.name for f in found.judged()} - set(made.metrics))

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from isonomy.mitigators.fairhome import FairHome
     from isonomy.mitigators.fairness_constrained_thresholds import FairnessConstrainedThresholds
     from isonomy.mitigators.fairway import Fairway
+    from isonomy.mitigators.gerry_fair import GerryFair
     from isonomy.mitigators.grid_search import GridSearch
     from isonomy.mitigators.learning_fair_representations import LearningFairRepresentations
+    from isonomy.mitigators.ltdd import Ltdd
     from isonomy.mitigators.maat import Maat
     from isonomy.mitigators.meta_fair_classifier import MetaFairClassifier
     from isonomy.mitigators.minimax import Minimax
+    from isonomy.mitigators.mirror_fair import MirrorFair
     from isonomy.mitigators.optimized_preprocessing import OptimizedPreprocessing
     from isonomy.mitigators.prejudice_remover import PrejudiceRemover
     from isonomy.mitigators.reject_option import RejectOption
@@ -46,13 +49,16 @@ __all__ = [
     "FairSmote",
     "FairnessConstrainedThresholds",
     "Fairway",
+    "GerryFair",
     "GridSearch",
     "InProcessor",
     "LearningFairRepresentations",
+    "Ltdd",
     "MITIGATORS",
     "Maat",
     "MetaFairClassifier",
     "Minimax",
+    "MirrorFair",
     "OptimizedPreprocessing",
     "PostProcessor",
     "PreProcessor",

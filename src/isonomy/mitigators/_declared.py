@@ -62,6 +62,8 @@ class Declared:
     """Whether predict itself draws lots."""
     multi_group: ClassVar[bool] = False
     """Whether each of several groups counts by itself, or the privileged against the rest."""
+    several: ClassVar[str] = ""
+    """What several protected attributes are to it, where :meth:`with_several` does not say it."""
     multi_class: ClassVar[bool] = False
     """Whether y may have more than two classes."""
     dataset_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -90,6 +92,18 @@ class Declared:
                     setattr(cls, name, True)
             if "free_after_fit" not in vars(cls):
                 cls.free_after_fit = ()
+
+    @classmethod
+    def with_several(cls) -> str:
+        """Return in a sentence what the method does with several protected attributes."""
+        if cls.several:
+            return cls.several
+        if cls.multi_group:
+            return "their intersections are the groups, and each counts by itself"
+        return (
+            "cannot tell their intersections apart: those who are privileged in every attribute are "
+            "set against all others, and gaps among the others stay unseen"
+        )
 
     @classmethod
     def version_of(cls, protocol: str) -> str:

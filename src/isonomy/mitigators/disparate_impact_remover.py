@@ -74,6 +74,10 @@ class DisparateImpactRemover(PreProcessor):
     strength_values: ClassVar = {"repair_level": (0.25, 0.5, 0.75, 1.0)}
     transform_uses_estimator = False
     needs_sensitive_at_predict = True
+    several = (
+        "every intersection is moved to the distribution that all of them "
+        "share, and all protected columns are taken out"
+    )
     multi_group = True
     multi_class = True
 

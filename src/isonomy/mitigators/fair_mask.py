@@ -142,6 +142,9 @@ class FairMask(WrappedModel):
     needs_numbers = True
     costly = True
     randomized = True
+    several = (
+        "each protected column has an extrapolation model of its own, and all are masked at once"
+    )
     multi_group = True
     multi_class = True
 

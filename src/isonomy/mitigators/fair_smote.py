@@ -84,8 +84,8 @@ class FairSmote(PreProcessor):
                         the first, which need not be  on one scale
                         the parent where rows repeat
     cells               every cell to the largest     the same
-                        (the scripts name the largest
-                        by hand)
+                        (in the scripts, the largest
+                        is named by hand)
     situation model     logistic regression,          the same, scaled and converged
                         liblinear, C = 1
     swap                1 - value                     the values of each other group

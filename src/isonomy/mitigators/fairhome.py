@@ -82,6 +82,9 @@ class FairHome(BaseMitigator):
     advice = "No retraining; two rows that differ in the group only fare alike."
     reference = "Chen et al., ICSE 2025"
     needs_numbers = True
+    several = (
+        "every row is moved to every intersection that training saw, several attributes at once"
+    )
     multi_group = True
 
     combine: str = "vote"

@@ -119,6 +119,10 @@ class Fairway(WrappedModel):
     aims: ClassVar = {"equal_opportunity": {}, "equalized_odds": {}}
     randomized = True
     corrected_version = "2"
+    several = (
+        "one model for each intersection, which must all agree on a row; few "
+        "rows are left where there are many"
+    )
     multi_group = True
 
     tune: bool = True

@@ -123,6 +123,10 @@ class Maat(BaseMitigator):
     cheap_to_tune = True
     free_after_fit = ("weight",)
     randomized = True
+    several = (
+        "one fairness model for each attribute, learnt where its own groups are even; "
+        "all models weigh the same"
+    )
     multi_group = True
 
     weight: float | None = None

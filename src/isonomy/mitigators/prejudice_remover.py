@@ -116,6 +116,10 @@ class PrejudiceRemover(InProcessor):
     cheap_to_tune = True
     uses_estimator = False
     needs_sensitive_at_predict = True
+    several = (
+        "every intersection has coefficients of its own; the penalty is on "
+        "what the output tells about the intersection"
+    )
     multi_group = True
 
     eta: float = 25.0

@@ -180,6 +180,7 @@ class Stealth(WrappedModel):
     reference = "Alvarez and Menzies, IEEE Software 2023"
     needs_numbers = True
     randomized = True
+    several = "does not look at any attribute, one or several"
     multi_group = True
     multi_class = True
 

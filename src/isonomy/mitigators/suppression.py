@@ -42,6 +42,7 @@ class Suppression(PreProcessor):
     advice = "To show that dropping the column does not remove the disparity."
     reference = "Dwork et al., ITCS 2012"
     transform_uses_estimator = False
+    several = "all protected columns are dropped"
     multi_group = True
     multi_class = True
 

@@ -30,5 +30,6 @@ class Unmitigated(PreProcessor):
     advice = "The starting point of every comparison; changes nothing."
     reference = "none"
     transform_uses_estimator = False
+    several = "the original model: nothing is done, whatever the attributes"
     multi_group = True
     multi_class = True

@@ -7,9 +7,10 @@ from isonomy._shown import SUMMARIES, Summary
 from isonomy._validate import listed
 from isonomy.audit import Audit, Finding
 from isonomy.audit.findings import GroupRate
-from isonomy.metrics import RATES
+from isonomy.metrics import RATES, Counts
 from isonomy.metrics.calibration import CALIBRATION
 from isonomy.report import blocks as b
+from isonomy.report.scan import scan_blocks, scan_sentences
 
 TONE = {
     "violated": "violated",
@@ -53,13 +54,14 @@ def summarize_audit(
     return b.summary(
         "audit",
         f"Audit of {title}" if title else "Audit",
-        verdict=audit_verdict(found),
+        verdict=audit_verdict(found, scan_sentences(found.scan)),
         people=[*b.notes(first), *people],
         picture=picture,
         table=[
             *b.notes(n for n in found.notes if n not in first),
             *table,
             *_conditional(found),
+            *([] if found.scan is None else scan_blocks(found.scan)),
             _overall(found),
         ],
         method=[b.facts(audit_facts(found, title))],
@@ -71,12 +73,17 @@ def summarize_audit(
 # ---------------------------------------------------------------------- the verdict
 
 
-def audit_verdict(found: Audit, more: Sequence[str] = ()) -> b.Block:
-    """Return the headline, the worst findings and further sentences, and how many of each verdict."""
+def audit_verdict(
+    found: Audit, more: Sequence[str] = (), also: Sequence[str | None] = ()
+) -> b.Block:
+    """Return the headline, the worst findings and further sentences, and how many of each verdict.
+
+    ``also``: verdicts of further checks, which hold for all of them together.
+    """
     every = [f for f in (*found.metrics, *found.comparisons) if f.verdict]
-    tally = {v: sum(f.verdict == v for f in every) for v in TONE}
+    tally = {v: sum(f.verdict == v for f in every) + sum(v == w for w in also) for v in TONE}
     sure = found.violated() if any(f.accept_low is not None for f in found.metrics) else ()
-    tone, headline = _headline(tally, len(sure))
+    tone, headline = _headline(tally, len(sure) + sum(w == "violated" for w in also))
     worst = sorted(
         (f for f in every if f.verdict == "violated"),
         key=lambda f: (f not in sure, 1.0 if f.p_value is None else f.p_value),
@@ -84,10 +91,11 @@ def audit_verdict(found: Audit, more: Sequence[str] = ()) -> b.Block:
     sentences = [finding_in_words(f) for f in worst[:_MOST_SENTENCES]]
     if len(worst) > _MOST_SENTENCES:
         sentences.append(f"{len(worst) - _MOST_SENTENCES} more are violated: see the numbers.")
-    if needs := [f.rows_needed for f in every if f.rows_needed and f.verdict == _THIN]:
+    if needs := [f.rows_more for f in every if f.rows_more and f.verdict == _THIN]:
+        span = f"some {min(needs):,}" + (f" to {max(needs):,}" if max(needs) > min(needs) else "")
         sentences.append(
-            f"Where evidence is insufficient, from {min(needs):,} to {max(needs):,} rows of the "
-            f"smallest group would decide, were rates to stay."
+            f"Where evidence is insufficient, {span} more rows like these would decide, were the "
+            f"rates and the shares of the groups to stay."
         )
     tiles = [b.tile(f"{n:,}", v, TONE[v]) for v, n in tally.items() if n]
     return b.verdict(tone, headline, [*sentences, *more], tiles)
@@ -143,7 +151,8 @@ def _people(found: Audit, attribute: str) -> list[b.Block]:
     if not weighted:
         columns += [b.right("favourable decision"), b.right("wrongly refused")]
         if reference is not None:
-            columns.append(b.right(f"fewer than at the rate of {name}"))
+            columns.append(b.right("people short"))
+            rest = f"People short: fewer favourable decisions than at the rate of {name}. {rest}"
     rows = []
     most = ("", 0)
     for size in sizes[sizes["group"].isin(shown)].to_dict("records"):
@@ -166,12 +175,15 @@ def _people(found: Audit, attribute: str) -> list[b.Block]:
                 row.append(b.count(round(short)) if short >= 0.5 else "")
                 most = max(most, (str(group), round(short)), key=lambda pair: pair[1])
         rows.append(row)
-    made = [b.heading(attribute), b.table(f"Groups of {attribute}", columns, rows, note=rest)]
+    made = [
+        b.heading(attribute),
+        b.table(f"Groups of {attribute}", columns, rows, note=rest.strip()),
+    ]
     if most[1]:
         made.append(
             b.text(
-                f"Had {most[0]} received the favourable decision at the rate of {name}, "
-                f"{most[1]:,} more of them would have had it."
+                f"At the rate of {name}, {most[1]:,} more people of {most[0]} would have received "
+                f"the favourable decision."
             )
         )
     return made
@@ -417,9 +429,7 @@ def _overall(found: Audit) -> b.Block:
 
 def audit_facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
     """Return how an audit was made."""
-    settings, counts = found.settings, found.counts
-    rows = f"{int(counts.n.sum()):,}{', weighted' if counts.weighted else ''}"
-    privileged = "; ".join(f"{a}: {listed(v)}" for a, v in counts.privileged.items())
+    settings = found.settings
     accepted = {
         f.name: f"{f.name.replace('_', ' ')} {f.accept_low:g} to {f.accept_high:g}"
         for f in found.metrics
@@ -428,12 +438,7 @@ def audit_facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
     level = f"{100 * settings['confidence']:g} %" if "confidence" in settings else ""
     return [
         ("Data", title or ""),
-        ("Rows", rows),
-        ("Favourable", listed(counts.favorable)),
-        (
-            "Privileged",
-            privileged or "none declared: the largest rate is compared with the smallest",
-        ),
+        *group_facts(found.counts),
         ("Accepted ranges", "; ".join(accepted.values())),
         ("Intervals", f"{level}, each for one metric and all its groups together" if level else ""),
         (
@@ -442,6 +447,19 @@ def audit_facts(found: Audit, title: str | None) -> list[tuple[str, str]]:
         ),
         ("Resamples", f"{settings['resamples']:,}" if "resamples" in settings else ""),
         ("Seed", str(settings.get("random_state", ""))),
+    ]
+
+
+def group_facts(counts: Counts) -> list[tuple[str, str]]:
+    """Return what was counted, and how."""
+    privileged = "; ".join(f"{a}: {listed(v)}" for a, v in counts.privileged.items())
+    return [
+        ("Rows", f"{int(counts.n.sum()):,}{', weighted' if counts.weighted else ''}"),
+        ("Favourable", listed(counts.favorable)),
+        (
+            "Privileged",
+            privileged or "none declared: the largest rate is compared with the smallest",
+        ),
     ]
 
 

@@ -4,8 +4,10 @@ A summary is a dictionary (schema ``isonomy.report/1``) that holds every word an
 The functions here make its blocks; the faces (HTML, Markdown, JSON) only draw them.
 """
 
+import platform
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,10 @@ PARTS = {
 STATEMENT = (
     "This is a calculation, not a certification and not legal advice. A verdict compares a "
     "disparity with a threshold that people chose; it does not say whether a decision is just."
+)
+MADE_WITH = (
+    f"Made by Isonomy {__version__} with Python {platform.python_version()}, "
+    f"NumPy {np.__version__}, SciPy {version('scipy')} and scikit-learn {version('scikit-learn')}."
 )
 TONES = ("", "within", "violated", "thin", "undefined", "soft", "dot", "ink", "line")
 
@@ -78,7 +84,7 @@ def summary(
         "people": [*people],
         "picture": [*picture],
         "table": [*table],
-        "method": [*method, *again, soft(f"Made by Isonomy {__version__}.")],
+        "method": [*method, *again, soft(MADE_WITH)],
         "limits": [items([*limits, STATEMENT])],
     }
     names = PARTS | dict(headings or {})

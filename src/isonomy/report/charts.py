@@ -17,6 +17,7 @@ from isonomy.report.svg import INK, ticks
 Chart = dict[str, Any]
 
 _TOP = 8.0  # pixels above a plot, where labels of the highest marks go
+_CROWD = 8  # of so many points, labels go wherever there is room, and intervals are faint
 _NOMINAL = 700.0  # pixels of width for which labels are placed
 
 
@@ -98,14 +99,15 @@ def _intervals(chart: Chart) -> str:
         f'<div class="whisker ends" aria-hidden="true"><span></span>'
         f'<svg width="100%" height="16">{words}</svg><span></span></div>'
     )
-    return f'<div role="group" aria-label="{escape(chart["alt"])}">{rows}{ends}</div>'
+    # each row says its numbers beside its mark: the alternative text would say them twice
+    return f'<div role="group" aria-label="{escape(chart["title"])}">{rows}{ends}</div>'
 
 
 def _whisker(row: Chart, at: Callable[[float], str], ideal: float | None) -> str:
     parts = []
     if row["accept"]:
         left, right = (float(at(a)[:-1]) for a in row["accept"])
-        parts.append(f'<rect class="ok" x="{left}%" width="{right - left:.1f}%" height="18"/>')
+        parts.append(f'<rect class="ok" x="{left}%" width="{right - left:.1f}%"/>')
     if ideal is not None:
         x = at(ideal)
         parts.append(f'<line class="eq" x1="{x}" x2="{x}" y2="18"/>')
@@ -120,7 +122,7 @@ def _whisker(row: Chart, at: Callable[[float], str], ideal: float | None) -> str
     said = row["said"] or f"{row['label']}: {value}{f' ({bounds})' if bounds else ''}"
     return (
         f'<div class="whisker"><span>{escape(row["label"])}</span>'
-        f'<svg class="m {row["tone"]}" width="100%" height="18"><title>{escape(said)}</title>{"".join(parts)}</svg>'
+        f'<svg class="m {row["tone"]}"><title>{escape(said)}</title>{"".join(parts)}</svg>'
         f'<span class="v">{value}<small>{bounds}</small></span></div>'
     )
 
@@ -235,9 +237,10 @@ def _points(frame: _Frame, marks: Sequence[Chart]) -> str:
         )
         x, y = frame.at(*inside)
         ink = _ink(mark["tone"])
-        cross = "" if inside != (mark["x"], mark["y"]) else _cross(frame, mark, ink)
+        outside = inside != (mark["x"], mark["y"])
+        cross = "" if outside else _cross(frame, mark, ink, 0.55 if len(marks) < _CROWD else 0.3)
         shape = mark["shape"]
-        if inside != (mark["x"], mark["y"]):
+        if outside:
             body = f'<svg x="{x}%" y="{y}" overflow="visible"><path d="M-5 4H5L0-6Z" fill="{ink}"/></svg>'
         elif shape == "square":
             body = f'<rect x="{x}%" y="{y - 5:.1f}" width="10" height="10" transform="translate(-5)" fill="{ink}"/>'
@@ -253,7 +256,7 @@ def _points(frame: _Frame, marks: Sequence[Chart]) -> str:
     labels = _Labels([(x - 5, y - 5, x + 5, y + 5) for x, y in places])
     for mark, (x, y) in zip(marks, places, strict=True):
         if "label" in mark:
-            dx, dy = labels.put(x, y, mark["label"])
+            dx, dy = labels.put(x, y, mark["label"], len(marks) < _CROWD and "across" in mark)
             strong = ' font-weight="700"' if mark.get("bold") else ""
             drawn.append(
                 f'<text x="{100 * x / _NOMINAL:.2f}%" y="{y + dy:.1f}" dx="{dx:.1f}"{strong} '
@@ -262,7 +265,7 @@ def _points(frame: _Frame, marks: Sequence[Chart]) -> str:
     return "".join(drawn)
 
 
-def _cross(frame: _Frame, mark: Chart, ink: str) -> str:
+def _cross(frame: _Frame, mark: Chart, ink: str, opacity: float) -> str:
     """Draw the intervals of a point."""
     parts = []
     if "across" in mark:
@@ -271,7 +274,7 @@ def _cross(frame: _Frame, mark: Chart, ink: str) -> str:
     if "up" in mark:
         low, high = (frame.at(mark["x"], float(np.clip(v, *frame.y))) for v in mark["up"])
         parts.append((f'x1="{low[0]}%" x2="{low[0]}%"', f'y1="{low[1]}" y2="{high[1]}"'))
-    return "".join(f'<line {x} {y} stroke="{ink}" stroke-opacity=".55"/>' for x, y in parts)
+    return "".join(f'<line {x} {y} stroke="{ink}" stroke-opacity="{opacity}"/>' for x, y in parts)
 
 
 class _Labels:
@@ -280,11 +283,12 @@ class _Labels:
     def __init__(self, taken: list[tuple[float, float, float, float]]) -> None:
         self.taken = taken
 
-    def put(self, px: float, py: float, words: str) -> tuple[float, float]:
-        """Return how far from its point a label goes."""
+    def put(self, px: float, py: float, words: str, crossed: bool) -> tuple[float, float]:
+        """Return how far from its point a label goes; beside a ``crossed`` one, above its line."""
+        beside = -4 if crossed else 4
         width, height = 6.9 * len(words) + 2, 12.0
         best, least = (8.0, 4.0), np.inf
-        for dx, dy in ((8, 4), (-8 - width, 4), (-width / 2, -9), (-width / 2, 19)):
+        for dx, dy in ((8, beside), (-8 - width, beside), (-width / 2, -9), (-width / 2, 19)):
             for away in (0, 10, 20):
                 x = px + dx + (away if dx > 0 else -away if dx < -width else 0)
                 y = py + dy + (-away if dy < 0 else away if dy > 10 else 0)

@@ -25,6 +25,7 @@ def environment() -> Environment:
     )
     templates.filters["drawn"] = _drawn
     templates.filters["breakable"] = _breakable
+    templates.filters["longest_word"] = _longest_word
     return templates
 
 
@@ -39,6 +40,13 @@ def _breakable(name: str) -> Any:
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"_|(?<=[a-z])(?=[A-Z])", r"\g<0><wbr>", str(escape(name))))
+
+
+def _longest_word(table: dict[str, Any]) -> int:
+    """Return the length of the longest word of a table, which no line of it should break."""
+    parts = (cell.get(p, "") for row in table["rows"] for cell in row for p in ("text", "small"))
+    words = (word for text in parts for word in re.split(r"[\s_]", text))
+    return max(map(len, words), default=0)
 
 
 @cache

@@ -9,6 +9,7 @@ from isonomy._shown import SUMMARIES, Summary
 from isonomy.audit import SelectionAudit
 from isonomy.report import blocks as b
 from isonomy.report.audit import LIMITS, TONE, audit_charts, audit_facts, audit_verdict, gap_table
+from isonomy.report.scan import scan_blocks, scan_sentences
 from isonomy.stats.written import write_p_value
 
 _BESIDE = {"best": "the best group, {}", "reference": "the reference, {}"}
@@ -27,12 +28,17 @@ def summarize_selections(
     return b.summary(
         "selections",
         f"Selections in {title}" if title else "Selections",
-        verdict=audit_verdict(found, _violated(found)),
+        verdict=audit_verdict(
+            found,
+            [*_violated(found), *scan_sentences(found.scan)],
+            [*found.ratios.get("verdict", ())],
+        ),
         people=[_people(found, attribute) for attribute in attributes],
         picture=[chart for attribute in attributes for chart in audit_charts(found, attribute)],
         table=[
             *b.notes(found.notes),
             *(block for attribute in attributes for block in _tables(found, attribute)),
+            *([] if found.scan is None else scan_blocks(found.scan)),
         ],
         method=[b.facts(audit_facts(found, title))],
         limits=[_LABEL_FREE, LIMITS[0], LIMITS[-1]],

@@ -1,5 +1,6 @@
 """Statistics: critical difference diagrams, Scott-Knott groups, wins and losses, and their pages."""
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -17,6 +18,12 @@ _STEP = 18.0
 """Pixels from label to label."""
 _AXIS = 380.0
 """Pixels of the axis."""
+NAMES = {
+    "CriticalDifference": "Mean ranks",
+    "Ranking": "Groups of methods",
+    "WinTieLoss": "Wins, ties and losses",
+}
+"""What results are called on a page."""
 _SHARES = {"win": "within", "tie": "line", "loss": "violated", "undefined": "undefined"}
 
 
@@ -166,7 +173,7 @@ def summarize_statistics(
     result: Any, *, title: str | None = None, command: str | None = None
 ) -> Summary:
     """Return the summary of a result of :mod:`isonomy.stats` or :mod:`isonomy.tails`."""
-    name = type(result).__name__
+    name = NAMES.get(type(result).__name__) or _words_of(type(result).__name__)
     frame = result.frame()
     if not all(isinstance(level, int) for level in frame.index):
         frame = frame.reset_index()
@@ -179,14 +186,14 @@ def summarize_statistics(
         if isinstance(result, WinTieLoss)
         else None
     )
+    named = [str(c).replace("_", " ") for c in frame]
     numeric = [frame[c].dtype.kind in "iuf" for c in frame]
     rows = [
         [_cell(value, number=k > 0) for k, value in enumerate(row)]
         for row in frame.itertuples(index=False)
     ]
     heads = [
-        b.right(str(c)) if n and k else str(c)
-        for k, (c, n) in enumerate(zip(frame, numeric, strict=True))
+        b.right(c) if n and k else c for k, (c, n) in enumerate(zip(named, numeric, strict=True))
     ]
     said = chart["alt"] if chart else str(result)
     return b.summary(
@@ -198,6 +205,17 @@ def summarize_statistics(
         limits=getattr(result, "notes", ()),
         command=command,
     )
+
+
+def _words_of(name: str) -> str:
+    """Return the name of a class as words.
+
+    Examples
+    --------
+    >>> _words_of("TailFit")
+    'Tail fit'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
 
 
 def _cell(value: Any, *, number: bool = True) -> b.Cell:
@@ -214,7 +232,7 @@ def _cell(value: Any, *, number: bool = True) -> b.Cell:
 
 def _room(labels: Sequence[Any]) -> float:
     """Return the pixels that the longest label takes, the mean rank beside it included."""
-    return 6.1 * max((len(str(label)) for label in labels), default=0) + 52.0
+    return 7.2 * max((len(str(label)) for label in labels), default=0) + 52.0
 
 
 def _levels(bars: Sequence[tuple[float, float]]) -> list[int]:

@@ -94,8 +94,7 @@ def svg(
     """Put a drawing in its frame; ``marks``: parts of it say what they are themselves."""
     return (
         f'<svg class="wide" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'style="max-width:100%" role="{"group" if marks else "img"}" aria-label="{escape(title)}">'
-        f"<style>.t{{font-size:11px;fill:var(--soft)}}</style>{body}</svg>"
+        f'role="{"group" if marks else "img"}" aria-label="{escape(title)}">{body}</svg>'
     )
 
 

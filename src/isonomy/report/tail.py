@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from isonomy._arrays import Floats
 from isonomy._shown import SUMMARIES, Summary
 from isonomy.counterfactual import EcdReport, GroupReport
 from isonomy.counterfactual.extremes import Estimate
@@ -16,8 +15,6 @@ TONES = ("dot", "violated", "within", "thin", "undefined", "soft")
 """The colours of groups, in order."""
 LEAST = 1e-5
 """The smallest share that the histogram shows."""
-CURVE = 13
-"""Points at which bands of return levels are computed."""
 LIMITS = (
     (
         "Proxies: a model that never sees the attribute, or guesses it from other columns, shows no "
@@ -38,11 +35,8 @@ def summarize_tail(
     *,
     title: str | None = None,
     command: str | None = None,
-    levels: bool = True,
 ) -> Summary:
     """Return the summary of reports of tails, one per attribute or intersection.
-
-    ``levels``: whether to draw return levels, whose intervals take a second a group.
 
     Examples
     --------
@@ -60,7 +54,7 @@ def summarize_tail(
     table: list[b.Block] = []
     for report in every:
         people += _people(report)
-        picture += _charts(report, levels=levels)
+        picture += _charts(report)
         table += _tables(report)
     return b.summary(
         "tail",
@@ -194,7 +188,7 @@ def qq_chart(group: GroupReport) -> b.Block | None:
         alt=f"{int(outside.sum())} of {len(observed)} values leave the 95 % envelope.",
         x=b.axis("expected by the fitted tail", span_of(expected, least=1e-6)),
         y=b.axis("observed", span_of(observed, low, high, least=1e-6)),
-        note="Red where a value leaves the 95 % envelope.",
+        note="Red where a value by itself leaves the 95 % envelope.",
         numbers=b.table(
             f"The largest values of {group.name}",
             [b.right("expected"), b.right("observed"), b.right("envelope")],
@@ -209,20 +203,21 @@ def qq_chart(group: GroupReport) -> b.Block | None:
 
 def levels_chart(report: EcdReport) -> b.Block | None:
     """Return return levels over the number of queries, with bands, and what was observed."""
-    curves = [
-        (i, g, *_levels(g, report.settings))
-        for i, g in enumerate(report.groups)
-        if g.extremes.fit is not None
-    ]
+    curves = [(i, g) for i, g in enumerate(report.groups) if len(g.levels)]
     if not curves:
         return None
-    first = min(float(np.log10(grid[0])) for _, _, grid, _ in curves)
-    last = max(float(np.log10(grid[-1])) for _, _, grid, _ in curves)
-    decades = range(int(np.ceil(first)), int(np.floor(last)) + 1)
+    horizons = np.unique(np.concatenate([g.levels["horizon"] for _, g in curves]))
+    # what was observed begins with the threshold
+    begin = min(1 / g.extremes.fit.rate for _, g in curves if g.extremes.fit is not None)
+    first, last = np.log10([max(2.0, min(begin, horizons[0])), horizons[-1]]).tolist()
+    decades = [10.0**d for d in range(int(np.ceil(first)), int(np.floor(last)) + 1)]
+    ticks = decades if len(decades) > 1 else horizons.tolist()
     marks, rows = [], []
-    for i, g, grid, (level, low, high) in curves:
+    for i, g in curves:
+        grid, level, low, high = g.levels.to_numpy().T
         log, tone = np.log10(grid), _tone(i)
-        marks.append(b.band(log, low, high, tone, shade=0.13))
+        known = np.isfinite(low) & np.isfinite(high)
+        marks.append(b.band(log[known], low[known], high[known], tone, shade=0.13))
         inside = grid <= (g.horizon if g.horizon == g.horizon else np.inf)
         marks.append(b.line(log[inside], level[inside], tone, said=f"{g.name}: return level"))
         beyond = np.flatnonzero(~inside)
@@ -246,30 +241,21 @@ def levels_chart(report: EcdReport) -> b.Block | None:
         f"What is to be expected in so many queries, by {report.attribute.title}",
         marks,
         alt="; ".join(
-            f"{g.name}: level {level[-1]:.3f} once in {grid[-1]:,.0f} queries"
-            for _, g, grid, (level, _, _) in curves[:_MOST_NAMED]
+            f"{g.name}: level {g.levels['level'].iloc[-1]:.3f} once in "
+            f"{g.levels['horizon'].iloc[-1]:,.0f} queries"
+            for _, g in curves[:_MOST_NAMED]
         ),
         x=b.axis(
             "queries (one more person asked about)",
             (first, last),
-            {float(d): f"{10**d:,}" for d in decades},
+            {float(np.log10(m)): f"{m:,.0f}" for m in ticks},
         ),
-        y=b.axis("return level", span_of(*(c[3] for c in curves), least=1e-6)),
+        y=b.axis("return level", span_of(*(g.levels.iloc[:, 1:] for _, g in curves), least=1e-6)),
         numbers=b.table("Return levels", heads, rows),
         legend=_legend(report),
         note="Points are observed, bands are intervals; dashed lines lie beyond the horizon.",
         height=320.0,
     )
-
-
-def _levels(g: GroupReport, settings: Any) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
-    """Return numbers of queries, and the level of each with its interval."""
-    e = g.extremes
-    assert e.fit is not None
-    last = max(10.0 * e.rows, 2.0 * max(settings["horizons"]))
-    grid = np.geomspace(max(2.0, e.rows / e.fit.k), last, CURVE)
-    made = e.fit.levels(grid, confidence=settings["confidence"])
-    return grid, (made["level"].to_numpy(), made["low"].to_numpy(), made["high"].to_numpy())
 
 
 def _tone(i: int) -> str:
@@ -280,8 +266,8 @@ def _legend(report: EcdReport) -> list[tuple[str, str]]:
     return [(_tone(i), g.name) for i, g in enumerate(report.groups[:_MOST_NAMED])]
 
 
-def _charts(r: EcdReport, *, levels: bool) -> list[b.Block]:
-    charts = [histogram_chart(r), levels_chart(r) if levels else None]
+def _charts(r: EcdReport) -> list[b.Block]:
+    charts = [histogram_chart(r), levels_chart(r)]
     charts += [qq_chart(g) for g in r.groups]
     return [chart for chart in charts if chart is not None]
 

@@ -1,5 +1,7 @@
 """The page of a filled template: what it is not, its fields, open ones marked, and its tables."""
 
+import numpy as np
+
 from isonomy._shown import SUMMARIES, Summary
 from isonomy.report import blocks as b
 from isonomy.templates import Document, Section
@@ -27,6 +29,7 @@ def summarize_template(
         ],
         picture=[_chart(p) for section in document.sections for p in section.pictures],
         table=[block for section in document.sections for block in _blocks(section)],
+        method=[b.facts([("Data", title or "")])],
         limits=[document.disclaimer],
         command=command,
         headings={"people": "To be known, and to be filled in", "table": "The form"},
@@ -63,7 +66,7 @@ def _chart(picture: Picture) -> b.Block:
         picture.title,
         [b.whisker(name, *ends) for name, *ends in picture.rows],
         alt=f"{picture.title}: {len(picture.rows)} ratios; their numbers are in the table below.",
-        ends=(0.0, min(2.0, max(1.2, most))),
+        ends=(0.0, min(2.0, max(1.2, np.ceil(10 * most) / 10))),
         ideal=1.0,
         note=picture.note,
     )

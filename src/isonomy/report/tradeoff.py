@@ -37,7 +37,14 @@ LIMITS = (
     ),
     "Intervals come from resampling these rows: they do not hold the chance in training a model.",
 )
+WHO = {
+    "statistical_parity_difference": "people",
+    "equal_opportunity_difference": "people with a favourable label",
+    "false_positive_rate_difference": "people with an unfavourable label",
+}
+"""Whose rates a gap is the difference of."""
 _LINES = ("soft 2 3", "soft 7 3")
+_MOST_SAID = 6
 
 
 def plane_chart(
@@ -165,7 +172,8 @@ def _regions(line: Baseline, across: tuple[float, float], up: tuple[float, float
     if right - x > 0.08 * (right - left):
         named += [
             b.words(right, best, "inverted", corner=f"{high} right"),
-            b.words(right, worst, "lose-lose", corner=f"{low} right"),
+            # a line above "poor", which it would meet on a phone
+            b.words(right, worst + 0.06 * (best - worst), "lose-lose", corner=f"{low} right"),
         ]
     return [
         b.area([left, x, x, left], [y, y, best, best], "within", shade=0.1),
@@ -225,21 +233,20 @@ def summarize_tradeoff(
         "tradeoff",
         f"Trade-off: {title}" if title else "Trade-off",
         verdict=_verdict(rows),
-        people=b.notes(notes),
+        people=[*map(b.text, _people(rows)), *b.notes(notes)],
         picture=picture,
         table=table,
         method=[b.facts(_facts(rows[0][2], title))],
         limits=LIMITS,
         command=command,
-        headings={"people": "The data"},
     )
 
 
 def _verdict(rows: Verdicts) -> b.Block:
     worth = [(m, v) for _, m, v in rows if v.region in ("good", "win-win") and not v.constant]
-    sentences = [_in_words(a, m, v) for a, m, v in rows[:6]]
-    if len(rows) > 6:
-        sentences.append(f"{len(rows) - 6} more are in the table.")
+    sentences = [_in_words(a, m, v) for a, m, v in rows[:_MOST_SAID]]
+    if len(rows) > _MOST_SAID:
+        sentences.append(f"{len(rows) - _MOST_SAID} more are in the table.")
     tally = {
         word: sum((v.region or "none") == word for _, _, v in rows) for word in [*TONES, "none"]
     }
@@ -269,6 +276,21 @@ def _in_words(attribute: str, method: str, v: TradeOff) -> str:
         f"{line.performance_metric.replace('_', ' ')} from {line.performance[0]:.3f} to "
         f"{v.performance:.3f}."
     )
+
+
+def _people(rows: Verdicts) -> list[str]:
+    """Say how many people of a group a gap is about, where it is a difference of their rates."""
+    said = []
+    for attribute, method, v in rows[:_MOST_SAID]:
+        if who := WHO.get(v.baseline.fairness_metric):
+            by = f" of {attribute}" if attribute else ""
+            before, after = (abs(1000 * bias) for bias in (v.baseline.bias[0], v.bias))
+            said.append(
+                f"Of every 1,000 {who} in each group{by}, {before:,.0f} more of one group than of "
+                f"another receive the favourable decision with the original model; with {method}, "
+                f"{after:,.0f}."
+            )
+    return said
 
 
 def _plane(key: tuple[str, str], rows: Sequence[tuple[str, TradeOff]]) -> b.Block:

@@ -32,7 +32,7 @@ def corrected_calibration_error(
 ) -> Estimate:
     """Return the calibration error of bins less what chance adds to it, with an interval.
 
-    The plain error, the mean of |share - score| over the bins, is above 0 even where every score is
+    The plain error, the mean of ``|share - score|`` over the bins, is above 0 even where every score is
     right, because shares of few rows are noisy. The value is the error at which binomial labels
     would show the plain one on average, were all gaps what they seem times one factor. Chance adds
     most where gaps are in one bin and least where all bins share them, so the lower limit is that

@@ -48,7 +48,7 @@ _CHUNK = 20_000
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold the lock of the one writer; the operating system releases it if the process ends.
 
     The file names the holder, for the error message of a second writer.
@@ -103,7 +103,7 @@ class Writer:
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            stack.enter_context(_locked(self.path / "lock"))
+            stack.enter_context(locked(self.path / "lock"))
             self._connection = stack.enter_context(duckdb.connect())
             self._begin()
             self._stack = stack.pop_all()

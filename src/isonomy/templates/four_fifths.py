@@ -187,7 +187,7 @@ def _headline(frames: Mapping[str, pd.DataFrame], level: float) -> str:
     sure = int((below["p"] < level).sum())
     return (
         f"{len(below)} of {len(every)} group{'' if len(every) == 1 else 's'} "
-        f"{'has' if len(every) == 1 else 'have'} a selection rate below four fifths of the highest; "
+        f"{'has' if len(below) == 1 else 'have'} a selection rate below four fifths of the highest; "
         f"{sure} of these {'is' if sure == 1 else 'are'} significant."
     )
 

@@ -1,4 +1,4 @@
-"""Audits over time: counts merge, each period is what an audit of it says, and every door agrees."""
+"""Audits over time: counts merge, each period is what an audit of it says, and every function agrees."""
 
 from pathlib import Path
 from typing import Any
@@ -224,7 +224,7 @@ def test_what_is_shown() -> None:
     assert found.frame("moves")["rate"].tolist()[0] == "selection_rate"
     assert repr(found).startswith("OverTime(900 rows in 3 periods, 2025-11 to 2026-01; moved: ")
     html = found._repr_html_()
-    assert "statistical_parity_difference" in html
+    assert "Statistical parity difference by " in html
     assert "has moved" in html
 
 

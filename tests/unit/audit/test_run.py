@@ -484,13 +484,13 @@ def test_a_gate_on_any_metric_asks_for_more_than_one_verdict() -> None:
 
 def test_insufficient_evidence_says_how_many_rows_would_decide() -> None:
     y, yhat, s = rows(100, 70, 200)  # 0.15, too few to say that it is above 0.1
-    row = pick(
-        audit(y, yhat, sensitive_features=s, metrics=["spd"]),
-        "statistical_parity_difference",
-        "group",
-    )
+    found = audit(y, yhat, sensitive_features=s, metrics=["spd"])
+    row = pick(found, "statistical_parity_difference", "group")
     assert row.verdict == "insufficient evidence"
-    assert f"some {row.rows_needed:,} rows" in row.reason
+    assert f"some {row.rows_more:,} more rows like these" in row.reason
+    assert row.rows_more == pytest.approx(2 * (row.rows_needed - 200), abs=2)
+    assert f"statistical_parity_difference {row.rows_more:,}" in found.would_decide("group")[0]
+    assert f"some {row.rows_more:,} more rows like these" in found.to_html()
     times = int(np.ceil(row.rows_needed / 200 * 1.1))
     y, yhat, s = rows(100 * times, 70 * times, 200 * times)
     row = pick(

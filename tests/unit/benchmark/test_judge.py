@@ -111,6 +111,36 @@ def test_the_attribute_nobody_asked_about_is_watched(section: Any) -> None:
     assert section.verdict("reweighing").others["other"].word != "worse"
 
 
+def test_who_pays_is_said_of_every_method(found: Any, section: Any) -> None:
+    best = section.verdict("reweighing")  # takes the favour of group 1 away, and gives nothing
+    words = {c.group: c.word for c in best.pays.of("selection_rate")}
+    assert words == {"0": "no clear change", "1": "falls"}
+    assert [(one.better, one.worse) for one in best.pays.levelled] == [("1", "0")]
+    assert not section.verdict("stealth").pays.levels_down  # it widens the gap
+    said = " ".join(sentences(section))
+    assert "Who pays: the selection rate falls for 1 (-0." in said
+    assert "It levels down: the gap in selection rate between 1 and 0 closes from" in said
+    page = summarize(found)
+    assert "Who pays with reweighing" in str(page)
+    assert "These level down: " in str(page)
+    assert found.to_dict()["sections"][0]["methods"][0]["pays"]["levels_down"] is True
+
+
+def test_intersections_are_judged_beside_each_attribute() -> None:
+    runs = [
+        replace(r, attributes="s+other") for r in records(["unmitigated", "reweighing", "suppression"])
+    ]  # fmt: skip
+    section = judge_benchmark(runs, resamples=100).sections[0]
+    verdict = section.verdict("reweighing")
+    assert {c.group for c in verdict.pays.changes} == {"0 & 0", "0 & 1", "1 & 0", "1 & 1"}
+    assert verdict.pays.compared == "each group with 1 & 1"
+    assert verdict.alone["s"].word == "better"
+    assert verdict.alone["other"].word == "no clear change"
+    assert verdict.others == {}
+    assert "worst_case_statistical_parity_difference" in verdict.more
+    assert "By s alone the bias is smaller, " in " ".join(sentences(section))
+
+
 def test_tests_are_paired_and_corrected(section: Any) -> None:
     best = section.verdict("reweighing")
     changes = []

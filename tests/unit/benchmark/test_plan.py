@@ -89,6 +89,24 @@ def test_results_show_aims_and_chosen_settings() -> None:
     assert by_name["maat"]["settings"].startswith("weight=")
 
 
+def test_attributes_may_be_mitigated_together(tmp_path: Path) -> None:
+    plan = plan_benchmark("compas", sensitive_features=["sex + race", "sex"], methods=["rw"])
+    assert [str(task) for task in plan.study.tasks] == ["compas/sex+race", "compas/sex"]
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({c: rng.integers(0, 2, 200) for c in ("y", "a", "b", "x")})
+    own = plan_benchmark(
+        table, sensitive_features="a+b", label="y", methods=["rw"], folder=tmp_path
+    )
+    assert own.study.tasks[0].names == ("a", "b")
+    assert own.study.sources[0].load().attributes == ("a", "b")
+    for wrong in ("a+", "a+a"):
+        with pytest.raises(InputError, match="each once"):
+            plan_benchmark(table, sensitive_features=wrong, label="y", folder=tmp_path)
+    few = table.assign(b=np.arange(200) < 12)
+    with pytest.raises(InputError, match=r"privileged side of 'a\+b' has"):
+        plan_benchmark(few, sensitive_features="a+b", label="y", privileged={"a": 1, "b": True}, folder=tmp_path)  # fmt: skip
+
+
 def test_a_favorable_label_of_zero_is_a_label(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"sex": ["f", "m"] * 100, "x": rng.normal(size=200)})

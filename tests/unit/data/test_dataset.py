@@ -204,7 +204,12 @@ def test_somebody_is_unprivileged() -> None:
     [
         ("empty.csv", b"", "is empty"),
         ("header.csv", b"sex,hired\n", "a header only"),
-        ("latin.csv", "sex,hired\nZ\u00fcrich,yes\n".encode("latin-1"), "not UTF-8"),
+        (
+            "damaged.csv",
+            b"sex,hired\nZ\xc3\xbcrich,yes\nZ\xfcrich,yes\n",
+            "damaged letters .* line 3",
+        ),
+        ("zeros.csv", b"sex,hired\nZ\xfc\0rich,yes\n", "bytes that no text in UTF-8 holds"),
         ("torn.csv", b"sex,hired\nm,yes\nf,no,1,2\n", "cannot be read"),
         ("text.parquet", b"hello", "cannot be read"),
     ],

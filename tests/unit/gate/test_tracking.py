@@ -43,8 +43,9 @@ def mlflow(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
         for needed in ("sqlalchemy", "alembic"):
             pytest.importorskip(needed, reason="MLflow keeps runs in SQLite by it")
         module.set_tracking_uri(f"sqlite:///{tmp_path / 'runs.db'}")
-        module.create_experiment("here", artifact_location=(tmp_path / "files").as_uri())
-        module.set_experiment("here")
+        # Not by set_experiment, which would hold for the whole process, so for other stores too.
+        here = module.create_experiment("here", artifact_location=(tmp_path / "files").as_uri())
+        monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", here)
     else:
         module.set_tracking_uri((tmp_path / "runs").as_uri())
     yield module

@@ -19,8 +19,7 @@ PAGES: dict[str, tuple[dict[str, Any], str, str]] = {}
 def faces(kind: str) -> tuple[dict[str, Any], str, str]:
     """Return a kind's summary, page and Markdown, made once."""
     if kind not in PAGES:
-        options = {"levels": False} if kind == "tails" else {}
-        made = report.summarize(RESULTS[kind](), title="p<>.csv", command=COMMAND, **options)
+        made = report.summarize(RESULTS[kind](), title="p<>.csv", command=COMMAND)
         PAGES[kind] = made, report.to_html(made), report.to_markdown(made)
     return PAGES[kind]
 
@@ -94,7 +93,9 @@ def test_a_page_stands_alone(kind: str) -> None:
     )
     assert page.count("<script>") == 1
     assert len(re.findall(r"<script>(.*)</script>", page, re.S)[0]) < 5_000
-    assert len(page) < {"benchmark": 250_000, "tails": 100_000}.get(kind, 60_000)
+    assert len(page) < {"benchmark": 250_000, "tails": 100_000, "tail_curves": 100_000}.get(
+        kind, 60_000
+    )
     ids = re.findall(r' id="([^"]*)"', page)
     assert len(ids) == len({*ids})
 

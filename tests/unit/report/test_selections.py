@@ -2,6 +2,26 @@
 
 from isonomy import report
 from isonomy.audit import audit_selections
+from tests.results import selections
+
+
+def test_the_verdict_counts_the_ratios_beside_best_and_reference() -> None:
+    found = selections()
+    tiles = {t["label"]: t["value"] for t in report.summarize(found)["verdict"]["tiles"]}
+    gaps = [f.verdict for f in (*found.metrics, *found.comparisons) if f.verdict]
+    words = [*gaps, *found.ratios["verdict"].dropna()]
+    assert tiles == {word: str(words.count(word)) for word in dict.fromkeys(words)}
+
+
+def test_a_ratio_that_is_violated_by_itself_is_the_headline() -> None:
+    """Beside the reference nothing is shown; the best of the others is far from the third."""
+    hired = [1] * 30 + [0] * 10 + [1] * 900 + [0] * 100 + [1] * 400 + [0] * 600
+    race = ["a"] * 40 + ["b"] * 1000 + ["c"] * 1000
+    found = audit_selections(hired, sensitive_features=race, reference="a", metrics=["di"])
+    shown = report.summarize(found)["verdict"]
+    assert (found.ratios["verdict"] == "violated").any()
+    assert shown["tone"] == "violated"
+    assert shown["headline"].startswith("Groups are treated differently")
 
 
 def test_a_group_selected_more_often_is_not_short_of_people() -> None:

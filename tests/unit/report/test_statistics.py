@@ -12,6 +12,7 @@ from isonomy.report import summarize, to_html
 from isonomy.report.charts import draw
 from isonomy.report.statistics import groups_chart, ranks_chart, shares_chart
 from isonomy.stats import friedman_nemenyi, scott_knott, win_tie_loss
+from tests.results import groups, ranks, wins
 
 NAMES = ["original", "a<b>", "long_name(option=value)", "d", "e", "f", "g"]
 
@@ -119,3 +120,17 @@ def test_results_of_statistics_have_pages(runs: np.ndarray) -> None:
     assert "b<c>" not in page
     assert "b&lt;c&gt;" in page
     assert "three" in page
+
+
+def test_results_are_called_by_words() -> None:
+    titles = [summarize(made())["title"] for made in (ranks, groups, wins)]
+    assert titles == ["Mean ranks", "Groups of methods", "Wins, ties and losses"]
+    heads = [c["label"] for c in summarize(ranks())["parts"][1]["blocks"][0]["columns"]]
+    assert heads == ["treatment", "mean rank", "group", "p next to best"]
+
+
+def test_a_long_name_fits_the_drawing() -> None:
+    name = "a_rather_long_name(option=value, other=1)"
+    few = friedman_nemenyi(np.arange(9.0).reshape(3, 3), labels=["b", "c", name])
+    width = float(re.findall(r'viewBox="0 0 ([0-9.]+)', draw_of(ranks_chart, few))[0])
+    assert width > 380 + 7 * len(name) + 2 * 50  # a bold letter is some 7 pixels wide
