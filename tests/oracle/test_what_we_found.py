@@ -132,6 +132,17 @@ def test_german_scores_are_of_the_other_label(biswas: pd.DataFrame) -> None:
     assert f"Accuracy of GC1 after C is {after:.3f}, one minus the {repaired:.3f} after D" in PAGE
 
 
+def test_ac1_is_asked_on_another_scale(biswas: pd.DataFrame) -> None:
+    before, weighed, repaired = (
+        biswas.loc["AC1", (name, "accuracy")]
+        for name in ("unmitigated", "reweighing", "disparate_impact_remover")
+    )
+    assert (
+        f"Accuracy of AC1 falls from {before:.3f} to {weighed:.3f} after R and {repaired:.3f} after D"
+        in PAGE
+    )
+
+
 # ---------------------------------------------------------------------- Fairea
 
 
@@ -208,6 +219,20 @@ def test_constant_predictions_and_rules_of_chen(chen: pd.DataFrame) -> None:
     ]
     before, after = (f"{100 * share:.0f} %" for share in reached)
     assert f"{before} of its cases are good or win-win as published, {after} corrected" in PAGE
+
+
+def test_the_original_model_judged_like_a_method(chen: pd.DataFrame) -> None:
+    cube = cube_of(chen)
+    values = cube.values.copy()
+    values[..., 1, :] = values[..., 0, :]
+    same = replace(cube, values=values)
+    codes = np.array([same.regions(*pair, rule="code")[:, :, 0] for pair in PAIRS])
+    cases = int((codes != -1).sum())
+    best, good = ((codes == REGIONS.index(region)).sum() / cases for region in ("win-win", "good"))
+    assert (
+        f"win-win in {100 * best:.0f} % and good in {100 * good:.0f} % of {cases:,} cases (six tasks)"
+        in PAGE
+    )
 
 
 def test_models_of_their_own_are_counted_seven_times(chen: pd.DataFrame) -> None:

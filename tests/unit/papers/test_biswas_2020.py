@@ -1,5 +1,7 @@
 """The forty-model study's tables on models made up to be checked by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -128,6 +130,14 @@ def test_figures_5_and_6_are_of_single_runs() -> None:
     spread = figures.fig6(records_frame(runs))
     assert spread.data.loc["GC1", "SPD"] == pytest.approx(0.1)
     assert "SPD 0.10" in spread.notes[0]
+    two = [
+        replace(r, dataset=dataset, model=model, metrics=r.metrics | values)
+        for dataset, model, signs in (("german", "GC1", -1), ("titanic", "TM1", 1))
+        for r, k in zip(runs, (0, 1, 3), strict=True)
+        for values in [{"consistency": float(np.exp(-k / 10)), "theil_index": -signs * k / 10}]
+    ]
+    grid = figures.fig5(records_frame(two))
+    assert grid.notes[0].endswith("here -1.00 and 1.00.")
     with pytest.raises(InputError, match="three runs of titanic"):
         figures.fig5(records_frame(runs))
     with pytest.raises(InputError, match="two runs"):

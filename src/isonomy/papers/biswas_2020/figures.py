@@ -59,12 +59,17 @@ def fig5(frame: pd.DataFrame) -> PaperTable:
         parts[dataset] = values.corr().to_numpy()
     below = np.tril(np.ones((len(BIAS), len(BIAS)), dtype=bool))
     data = pd.DataFrame(np.where(below, parts["german"], parts["titanic"]), BIAS, pd.Index(BIAS))
+    note = (
+        "The text says that CNT and TI are highly negatively correlated in German and positively in "
+        f"Titanic: here {data.loc['TI', 'CNT']:.2f} and {data.loc['CNT', 'TI']:.2f}."
+    )
     return PaperTable(
         "fig5",
         "Correlation of the measures over runs: German below the diagonal, Titanic above",
         data,
         len(runs),
         "runs",
+        (note,),
         write=decimals(2, undefined="undefined"),
         drawing="grid",
     )
