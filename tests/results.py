@@ -113,6 +113,20 @@ def steady() -> Any:
     )
 
 
+@cache
+def scan() -> Any:
+    """Return a scan that finds a conjunction, and has the held-out half confirm it."""
+    p = _people(4000)
+    denied = (p["sex"] == "F") & (p["race"] == "Black") & (p["noise"] < 0.6)
+    return isonomy.scan(
+        p["y"],
+        np.where(denied, 0, p["base"]),
+        sensitive_features={"sex": p["sex"], "race": p["race"]},
+        permutations=199,
+        confirm=True,
+    )
+
+
 def _applications() -> pd.DataFrame:
     p = _people(3000)
     frame = pd.DataFrame({"sex": p["sex"], "race": p["race"], "approved": p["base"]})
@@ -357,7 +371,18 @@ def wins() -> Any:
 RESULTS: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (
-        *(audit, plain_audit, selections, over_time, steady, hostile, many, models, benchmark),
+        *(
+            audit,
+            plain_audit,
+            selections,
+            scan,
+            over_time,
+            steady,
+            hostile,
+            many,
+            models,
+            benchmark,
+        ),
         *(tradeoff, baseline, tuning, tails, tail_curves, tables, ranks, groups, wins),
         *(ll144, four_fifths, lending, eu_ai_act),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from isonomy import report
+from isonomy._shown import SUMMARIES
 from isonomy.errors import InputError
 from isonomy.report import blocks as b
 from tests.results import RESULTS
@@ -35,6 +36,15 @@ def blocks(made: list[dict[str, Any]]) -> Any:
 
 def all_blocks(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return [block for part in summary["parts"] for block in blocks(part["blocks"])]
+
+
+def test_every_kind_of_page_is_tried() -> None:
+    def kind_of(found: Any) -> str:
+        while isinstance(found, list | tuple):
+            found = found[-1]
+        return str(found.page)
+
+    assert {*SUMMARIES} == {kind_of(made()) for made in RESULTS.values()}
 
 
 @pytest.mark.parametrize("kind", RESULTS)
