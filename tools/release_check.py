@@ -32,7 +32,7 @@ NEEDS = {
     "fairlearn": "isonomy.make_mitigator('exponentiated_gradient', isonomy.make_model('lr')).fit(X, y, sensitive_features=sex)",
     "optuna": (
         "made = isonomy.make_mitigator('prejudice_remover', isonomy.make_model('lr'))\n"
-        "isonomy.tune(made, X, y, sensitive_features=sex, space={'eta': (0.0, 5.0)}, strategy='optuna', budget=3)"
+        "isonomy.tune(made, {'eta': (0.0, 5.0)}, X, y, sensitive_features=sex, strategy='optuna', budget=3)"
     ),
     "skops": "from isonomy.counterfactual import load_model; load_model('model.skops')",
     "mlflow": (
