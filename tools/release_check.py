@@ -27,7 +27,7 @@ X = np.c_[rng.normal(size=500), sex == "M"]
 STUDY = "isonomy.run(isonomy.load_study('demo').with_(tasks=['synthetic/group'], models=['lr'], repeats=1), "
 # What needs each extra: a few lines that must run with it, and without it name it.
 NEEDS = {
-    "excel": "isonomy.audit_file('people.xlsx', label='favorable', prediction='favorable', sensitive_features='group')",
+    "excel": "isonomy.audit_file('people.xlsx', label='favorable', prediction='merit>=0.5', sensitive_features='group')",
     "plot": "found.plot()",
     "fairlearn": "isonomy.make_mitigator('exponentiated_gradient', isonomy.make_model('lr')).fit(X, y, sensitive_features=sex)",
     "optuna": (
