@@ -34,6 +34,7 @@ from aif360.algorithms.preprocessing.optim_preproc_helpers.distortion_functions 
 )
 from aif360.algorithms.preprocessing.optim_preproc_helpers.opt_tools import OptTools  # noqa: E402
 from aif360.datasets import BinaryLabelDataset  # noqa: E402
+from aif360.detectors.mdss_detector import bias_scan  # noqa: E402
 from aif360.metrics import BinaryLabelDatasetMetric, ClassificationMetric  # noqa: E402
 from timing import cpu_seconds  # noqa: E402
 
@@ -184,6 +185,18 @@ def equalized_odds(data: Arrays) -> Job:
     return _post(data, lambda: EqOddsPostprocessing(**GROUPS, seed=SEED))
 
 
+def subgroup_scan(data: Arrays) -> Job:
+    columns = pd.DataFrame(
+        data["columns"], columns=[str(j) for j in range(data["columns"].shape[1])]
+    )
+    hits = pd.Series(data["hits"])
+
+    def call() -> list[float]:  # once for each direction, as ours looks into both
+        return [bias_scan(columns, hits, overpredicted=over)[1] for over in (True, False)]
+
+    return call, lambda scores: {"scores": np.array(scores)}
+
+
 JOBS: dict[str, Callable[..., Job]] = {
     job.__name__: job
     for job in (
@@ -196,6 +209,7 @@ JOBS: dict[str, Callable[..., Job]] = {
         reject_option,
         calibrated_equalized_odds,
         equalized_odds,
+        subgroup_scan,
     )
 }
 

@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
 PARTS = (
     "metrics",
+    "scan",
     "data",
     "mitigators",
     "in_processing",
@@ -38,6 +39,7 @@ PARTS = (
     "product",
     "forty_models",
     "networks",
+    "serve",
 )
 HEADER = ["Job", "Peer", "Ours", "Peer's", "Ratio", "Floor", "Reached", "Note"]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "duckdb", "fairlearn", "torch")

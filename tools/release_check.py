@@ -29,6 +29,7 @@ STUDY = "isonomy.run(isonomy.load_study('demo').with_(tasks=['synthetic/group'],
 NEEDS = {
     "excel": "isonomy.audit_file('people.xlsx', label='favorable', prediction='merit>=0.5', sensitive_features='group')",
     "plot": "found.plot()",
+    "app": "from isonomy.app import make_app; make_app('runs')",
     "fairlearn": "isonomy.make_mitigator('exponentiated_gradient', isonomy.make_model('lr')).fit(X, y, sensitive_features=sex)",
     "optuna": (
         "made = isonomy.make_mitigator('prejudice_remover', isonomy.make_model('lr'))\n"
@@ -43,14 +44,13 @@ NEEDS = {
     "dask": STUDY + "'out-dask', backend='dask', workers=1)",
     "ray": STUDY + "'out-ray', backend='ray', workers=1)",
     "boost": "from isonomy.audit import declared_model; declared_model('lightgbm.LGBMClassifier')",
-    "app": "from isonomy.app import make_app; make_app('pages')",
     "torch": "isonomy.make_model('dnn').fit(X, y)",
 }
 # Frames of another library: nothing of ours asks for them by name.
 FRAMES = {
     "polars": "import polars; isonomy.Counts.from_frame(polars.DataFrame({'y': [0, 1], 'p': [0, 1], 's': ['a', 'b']}), label='y', prediction='p', sensitive_features='s')"
 }
-LIGHT = ("excel", "plot", "fairlearn", "optuna", "skops", "mlflow", "polars", "dask", "app")
+LIGHT = ("excel", "plot", "app", "fairlearn", "optuna", "skops", "mlflow", "polars", "dask")
 COMMANDS = (
     "data export synthetic people.csv",
     "audit people.csv --label favorable --prediction merit>=0.5 --sensitive group --report audit.html",

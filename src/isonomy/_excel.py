@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from isonomy._validate import check_names, optional
+from isonomy._validate import check_names, optional, repeated_names
 from isonomy.errors import InputError
 
 ABSENT = ("na", "n/a", "nan", "null", "none", "")
@@ -42,8 +42,11 @@ def sheet_table(grid: pd.DataFrame, title: str) -> pd.DataFrame:
             f"The first row of sheet {title!r} must name its columns; column "
             f"{names.index('') + 1} has no name."
         )
-    check_names(names, what=f"sheet {title!r}", fold=True)
-    return pd.DataFrame({name: _typed(grid.iloc[1:, k]) for k, name in enumerate(names)})
+    cells = grid.iloc[1:]
+    copies = {k for a, k in repeated_names(names) if cells.iloc[:, a].equals(cells.iloc[:, k])}
+    kept = [k for k in range(len(names)) if k not in copies]
+    check_names([names[k] for k in kept], what=f"sheet {title!r}", fold=True)
+    return pd.DataFrame({names[k]: _typed(cells.iloc[:, k]) for k in kept})
 
 
 def _typed(column: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -5,7 +5,8 @@ one with ``*``, ``?`` or ``[`` is a pattern. The first line of a CSV file names 
 are separated by the comma, semicolon, tab or ``|``, whichever is most frequent in it. An empty cell is missing. In a
 column of numbers so are NA, N/A, NaN, null and None; among words they are words, so that a group
 coded ``NA`` is a group. A first column without a name, as pandas and R write their row numbers, is
-left out, and so is the index of pandas in a Parquet file. Text is UTF-8; of a CSV file that is not,
+left out, and so is the index of pandas in a Parquet file. A column that repeats the name and every
+cell of one before it is left out, too; any other name that occurs twice is refused. Text is UTF-8; of a CSV file that is not,
 a warning says how it is read (:mod:`isonomy._encoding`). Between semicolons ``0,5`` and
 ``1.234,56`` are numbers, where a column holds nothing else and one of them cannot be a whole number
 with separated thousands (``1,234``). Words such as yes and no, and dates, stay words; so do, in a Parquet or
@@ -29,7 +30,7 @@ import pandas as pd
 
 from isonomy._encoding import as_utf8, open_text
 from isonomy._excel import ABSENT, read_sheets, sheet_table
-from isonomy._validate import check_columns, check_names, listed, unknown_name
+from isonomy._validate import check_columns, check_names, listed, repeated_names, unknown_name
 from isonomy.errors import InputError
 
 _PARQUET, _CSV = {".parquet", ".pq"}, {".csv", ".tsv", ".txt", ".data"}
@@ -208,12 +209,17 @@ def _csv_reader(connection: Any, literal: str) -> str:
         raise InputError(
             f"The first line of a file must name its columns; here it cannot: {error}."
         ) from None
-    check_names(names, what="a file", fold=True)
     call = (
         f"read_csv({literal}, delim={sql_text(separator)}, quote='\"', escape='\"', "
         f"header=true, skip=0, comment='', sample_size=1000000"
     )
     kinds = _types(connection, f"{call})")
+    copies = _copies(connection, f"{call}, all_varchar=true)", names, list(kinds))
+    check_names([n for k, n in enumerate(names) if k not in copies], what="a file", fold=True)
+    left_out = [list(kinds)[k] for k in copies]
+    if len(names) > 1 and not names[0].strip("\ufeff "):
+        left_out.append(next(iter(kinds)))
+    kinds = {c: kind for c, kind in kinds.items() if c not in left_out}
     sample = f"(SELECT * FROM {call}, all_varchar=true) LIMIT 100000)"
     truths = [c for c, kind in kinds.items() if kind == "BOOLEAN"]
     words = [c for c, kind in kinds.items() if kind.startswith(("DATE", "TIME"))]
@@ -230,11 +236,8 @@ def _csv_reader(connection: Any, literal: str) -> str:
     rest = [c for c in texts if c not in numbers] if separator == ";" else []
     commas = _decimal_commas(connection, f"{call})", rest)
     chosen = "*"
-    if len(names) > 1 and not names[0].strip("\ufeff "):
-        first_column = next(iter(kinds))
-        chosen += f" EXCLUDE ({sql_name(first_column)})"
-        numbers = [c for c in numbers if c != first_column]
-        commas = [c for c in commas if c != first_column]
+    if left_out:
+        chosen += f" EXCLUDE ({', '.join(map(sql_name, left_out))})"
     if numbers or commas:
         pairs = [(c, _NUMBER) for c in numbers]
         pairs += [(c, _NUMBER.format(_COMMA)) for c in commas]
@@ -246,6 +249,21 @@ def _csv_reader(connection: Any, literal: str) -> str:
 def _separator(line: str) -> str:
     """Return what parts the names in the first line of a CSV file."""
     return max(",;\t|", key=re.sub('"[^"]*"', "", line).count)
+
+
+def _copies(connection: Any, rows: str, names: Sequence[str], columns: Sequence[str]) -> list[int]:
+    """Return which columns repeat the name and every cell of one before them."""
+    if len(names) != len(columns):
+        return []
+    pairs = repeated_names(names)
+    if not pairs:
+        return []
+    same = (
+        f"bool_and({sql_name(columns[a])} IS NOT DISTINCT FROM {sql_name(columns[b])})"
+        for a, b in pairs
+    )
+    answers = connection.execute(f"SELECT {', '.join(same)} FROM {rows}").fetchone()
+    return [k for (_, k), equal in zip(pairs, answers, strict=True) if equal]
 
 
 def _decimal_commas(connection: Any, rows: str, texts: Sequence[str]) -> list[str]:

@@ -221,6 +221,26 @@ def read_attributes(sensitive_features: Any) -> tuple[tuple[Any, ...], list[Any]
     ]
 
 
+TOGETHER = "+"
+"""Joins attributes that belong together: ``sex+race``."""
+
+
+def together(task: str) -> list[str]:
+    """Return the attributes that are mitigated, or judged, together.
+
+    Examples
+    --------
+    >>> together("sex+race"), together("sex")
+    (['sex', 'race'], ['sex'])
+    """
+    names = [name.strip() for name in task.split(TOGETHER)]
+    if len(names) > 1 and ("" in names or len({*names}) < len(names)):
+        raise InputError(
+            f"Attributes that belong together are written sex+race, each once; got {task!r}."
+        )
+    return names
+
+
 def attribute_columns(sensitive_features: Any) -> dict[str, Any]:
     """Return the columns of protected attributes by name; those without one are given one."""
     names, columns = read_attributes(sensitive_features)

@@ -1,4 +1,4 @@
-"""Checks at the doors, each failing with one sentence."""
+"""Checks of what is passed in, each failing with one sentence."""
 
 import difflib
 import importlib
@@ -169,6 +169,19 @@ def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
             f"Each column may play one part; {listed(sorted(doubled))} plays several: name another "
             f"column for one of them."
         )
+
+
+def repeated_names(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where a name stands first and again, capital letters aside.
+
+    Examples
+    --------
+    >>> repeated_names(["sex", "score", "Sex", ""])
+    [(0, 2)]
+    """
+    first: dict[str, int] = {}
+    found = ((first.setdefault(n.strip().casefold(), k), k) for k, n in enumerate(names))
+    return [(start, k) for start, k in found if start != k and names[k].strip()]
 
 
 def check_names(names: Iterable[Any], *, what: str, fold: bool = False) -> None:

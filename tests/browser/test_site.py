@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import SIZES
+
 pytestmark = pytest.mark.browser
 
 SITE = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
-SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 PAGES = {
     "start page": "index.html",
     "start": "start.html",

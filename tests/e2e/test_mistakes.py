@@ -103,7 +103,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows.rename(columns={"sex": "sex, given"}).to_csv(place / "commas.csv", index=False)
     (place / "empty.csv").write_text("")
     (place / "header.csv").write_text("sex,y,yhat\n")
-    (place / "twice.csv").write_text("sex,y,y,yhat\nf,1,1,0\nm,0,0,1\n")
+    (place / "twice.csv").write_text("sex,y,y,yhat\nf,1,1,0\nm,0,1,1\n")
     (place / "broken.parquet").write_bytes(b"PAR1 nothing")
     (place / "p.csv.bz2").write_bytes(bz2.compress((place / "p.csv").read_bytes()))
     (place / "picture.png").write_bytes(b"\x89PNG")

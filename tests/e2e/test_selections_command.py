@@ -59,6 +59,17 @@ def test_scores_alone_are_cut_in_two(folder: Path) -> None:
     assert "no column 'y_true'" in bare.stderr
 
 
+@pytest.mark.parametrize(
+    ("more", "way"),
+    [(["--score", "score"], "--prediction 'score>=0.5'."), ([], "--prediction.")],
+)
+def test_without_any_decision_both_ways_are_named(folder: Path, more: list[str], way: str) -> None:
+    done = isonomy("audit", "p.csv", "--sensitive", "race", *more, cwd=folder)
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert said.endswith(f"name yours with --label, or without labels who is selected with {way}")
+
+
 def test_gates_close(folder: Path) -> None:
     done = isonomy("audit", "p.csv", *HIRED, "--fail-on", "any", cwd=folder)
     assert done.returncode == 1

@@ -232,3 +232,58 @@ def test_settings_of_a_dataset_by_name_are_its_own() -> None:
         "--bins", "group=1", code=2,
     )  # fmt: skip
     assert "--bins must be left out for a dataset that declares" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of people with two protected attributes, one of them not always known."""
+    rng = np.random.default_rng(5)
+    n = 2500
+    sex, race = rng.choice(["f", "m"], n), rng.choice(["x", "y"], n)
+    skill = rng.normal(size=n) + 0.5 * (sex == "m") + 0.5 * (race == "y")
+    y = skill + rng.normal(size=n) > 0.5
+    first = skill > 0.5
+    second = skill > 0.25 + 0.25 * ((sex == "m") & (race == "y"))
+    table = pd.DataFrame({"sex": sex, "race": race, "skill": skill, "y": y, "first": first, "second": second})  # fmt: skip
+    table.loc[rng.random(n) < 0.02, "race"] = None
+    path = tmp_path_factory.mktemp("two") / "people.csv"
+    table.astype({"y": int, "first": int, "second": int}).to_csv(path, index=False)
+    return path
+
+
+HOW = ["--sensitive", "sex+race", "--privileged", "sex=m", "--privileged", "race=y"]
+
+
+def test_several_attributes_of_a_file_of_predictions(two: Path, tmp_path: Path) -> None:
+    run(
+        "tradeoff", str(two), "--label", "y", "--base", "first", "--prediction", "second", *HOW,
+        "--resamples", "100", "--json", str(tmp_path / "out.json"),
+    )  # fmt: skip
+    (found,) = json.loads((tmp_path / "out.json").read_text())["tradeoffs"]
+    frame = pd.read_csv(two)
+    same = judge(
+        frame["y"], frame["first"], frame["second"], sensitive_features=frame[["sex", "race"]],
+        privileged={"sex": "m", "race": "y"}, resamples=100,
+    )  # fmt: skip
+    assert found["bias"] == pytest.approx(same.bias)
+    assert found["region"] == same.region
+
+
+def test_several_attributes_are_learnt_with_and_tuned(two: Path, tmp_path: Path) -> None:
+    learn = [str(two), "--label", "y", *HOW]
+    made = ["--drop", "first", "--drop", "second"]
+    run(
+        "tradeoff", *learn, *made, "--method", "reweighing,maat", "--resamples", "100",
+        "--json", str(tmp_path / "out.json"),
+    )  # fmt: skip
+    content = json.loads((tmp_path / "out.json").read_text())["tradeoffs"]
+    assert [one["attribute"] for one in content] == ["sex+race"] * 2
+    run(
+        "tune", "fairness_constrained_thresholds", *learn, *made, "--param", "tolerance=0,0.1",
+        "--json", str(tmp_path / "tuned.json"),
+    )  # fmt: skip
+    assert json.loads((tmp_path / "tuned.json").read_text())["attribute"] == "sex+race"
+    refused = run(
+        "tune", "maat", *learn[:3], "--sensitive", "sex,race", "--param", "weight=0,1", code=2
+    )
+    assert "sex+race" in refused.stderr

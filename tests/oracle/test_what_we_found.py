@@ -80,8 +80,20 @@ def test_findings_are_as_the_tool_writes_them(tool: ModuleType, name: str) -> No
 
 @pytest.mark.slow
 def test_protocols_are_as_the_tool_writes_them(tool: ModuleType) -> None:
+    """Every row to the digit but LFR's, whose optimiser ends where the BLAS kernel leaves it.
+
+    Corrected, four of its ten runs differ by a few rows of 300 between OpenBLAS's kernels for
+    Haswell and for AVX-512, and two means by one in the third decimal.
+    """
     real("german")
-    assert part("protocols") == tool.protocols()
+    written, made = part("protocols").splitlines(), tool.protocols().splitlines()
+    assert [w for w in written if "| LFR |" not in w] == [m for m in made if "| LFR |" not in m]
+    theirs, ours = (
+        [float(cell) for line in lines if "| LFR |" in line for cell in line.split("|")[2:-1]]
+        for lines in (written, made)
+    )
+    assert len(ours) == 6
+    np.testing.assert_allclose(ours, theirs, atol=0.0011)
 
 
 # ---------------------------------------------------------------------- Biswas and Rajan

@@ -154,6 +154,24 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path, header: str) -> Non
         read_table(file)
 
 
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_a_column_that_repeats_another_is_read_once(tmp_path: Path, sep: str) -> None:
+    """The file that ProPublica published of COMPAS holds ``decile_score`` twice."""
+    lines = [",sex,y,score,Y,score", "1,m,1,3,1,3", "2,f,,4,,4", "3,m,0,,0,"]
+    twice = write(tmp_path / "twice.csv", "\n".join(lines).replace(",", sep))
+    table = read_table(twice)
+    assert list(table) == ["sex", "y", "score"]
+    assert table["score"].tolist()[:2] == [3, 4]
+    assert table["y"].isna().tolist() == [False, True, False]
+    grid = pd.DataFrame([line.split(",") for line in lines])
+    grid.to_excel(tmp_path / "twice.xlsx", header=False, index=False)
+    assert list(read_table(tmp_path / "twice.xlsx")) == ["sex", "y", "score"]
+    lines[2] = "2,f,,4,,5"
+    twice.write_text("\n".join(lines).replace(",", sep))
+    with pytest.raises(InputError, match="a name of its own, capital letters aside; 'score'"):
+        read_table(twice)
+
+
 def test_a_first_line_that_names_nothing_is_one_sentence(tmp_path: Path) -> None:
     file = write(tmp_path / "long.csv", f"{'a' * 200_000},b\n1,2\n")
     with pytest.raises(InputError, match="first line of a file must name its columns"):

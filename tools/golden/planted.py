@@ -27,14 +27,13 @@ class World:
 
 
 WORLDS = {
-    "nothing": World(0.3, 0.3, 0, 40, 1000),
-    "nothing, rare": World(0.03, 0.03, 0, 40, 2000),
-    "one value, more": World(0.3, 0.37, 1, 16, 3000),
-    "two values, more": World(0.3, 0.42, 2, 16, 4000),
-    "two values, fewer": World(0.3, 0.18, 2, 16, 5000),
-    "two values, rare": World(0.03, 0.1, 2, 16, 6000),
-    "three values, more": World(0.3, 0.55, 3, 16, 7000),
-    "a union of values": World(0.3, 0.42, 2, 16, 8000, union=True),
+    "nothing": World(0.3, 0.3, 0, 10, 1000),
+    "one value, more": World(0.3, 0.39, 1, 12, 3000),
+    "two values, more": World(0.3, 0.47, 2, 12, 4000),
+    "two values, fewer": World(0.3, 0.15, 2, 12, 5000),
+    "two values, rare": World(0.03, 0.1, 2, 12, 6000),
+    "three values, more": World(0.3, 0.62, 3, 12, 7000),
+    "a union of values": World(0.3, 0.47, 2, 8, 8000, union=True),
 }
 
 

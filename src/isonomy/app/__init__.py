@@ -11,6 +11,6 @@ for _module in ("starlette", "uvicorn", "python_multipart"):
 
 from isonomy.app.jobs import Declared  # noqa: E402
 from isonomy.app.runs import Limits  # noqa: E402
-from isonomy.app.server import is_loopback, make_app, read_token, serve  # noqa: E402
+from isonomy.app.server import is_loopback, listening, make_app, read_token, serve  # noqa: E402
 
-__all__ = ["Declared", "Limits", "is_loopback", "make_app", "read_token", "serve"]
+__all__ = ["Declared", "Limits", "is_loopback", "listening", "make_app", "read_token", "serve"]

@@ -70,6 +70,7 @@ class Auditing:
             status,
             run=run,
             about=run.about,
+            columns=run.columns,
             chosen=chosen,
             roles=ROLES,
             error=on_page(error),
@@ -78,7 +79,7 @@ class Auditing:
     async def set_columns(self, request: Request) -> Response:
         """Keep what each column is."""
         run = self.site.run(request)
-        names = [c["name"] for c in run.about["columns"]]
+        names = [c["name"] for c in run.columns]
         async with self.site.form(request) as form:
             chosen = [text(form, f"role-{k}") for k in range(len(names))]
         chosen = [role if role in ROLES else "feature" for role in chosen]
@@ -110,7 +111,7 @@ class Auditing:
             roles.check()
         except InputError as error:
             return self._columns(request, run, chosen, str(error), 422)
-        await self.site.heavy(self._keep, run, roles)
+        await self.site.wait(self._keep, run, roles)
         return go(f"/runs/{run.id}/groups")
 
     def _keep(self, run: Run, roles: Roles) -> None:
@@ -137,7 +138,7 @@ class Auditing:
         status: int = 200,
         raw: Any = None,
     ) -> Response:
-        about = {c["name"]: c for c in run.about["columns"]}
+        about = {c["name"]: c for c in run.columns}
         outcome = roles.label or roles.prediction
         wanted = [c for c in (outcome, *roles.sensitive) if c]
         values = await self.site.heavy(_values, run, wanted)
@@ -197,7 +198,7 @@ class Auditing:
         self._keep(run, roles)
         page = summarize(found, title=run.name, command=roles.command("audit", run.name))
         run.write("audit.json", {"file": run.name, **found.to_dict()})
-        run.write("audit-page.json", page)
+        run.set_page("audit", page)
         return page
 
     # ------------------------------------------------------------------ the audit
@@ -250,7 +251,7 @@ def policy_of(run: Run, roles: Roles) -> str:
 
 def _chosen(run: Run) -> list[str]:
     """Return the role of each column: what a person said, else the guess."""
-    columns, roles = run.about["columns"], run.roles
+    columns, roles = run.columns, run.roles
     if roles is None:
         return [c["role"] for c in columns]
     said = dict.fromkeys(roles.sensitive, "sensitive") | dict.fromkeys(roles.drop, "drop")
@@ -266,7 +267,13 @@ def _many(column: dict[str, Any]) -> bool:
 def _values(run: Run, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of some columns, in order."""
     table = read_table(run.data, columns)
-    return {c: [*sorted_values(table[c])] for c in columns}
+    whole = {c: [*sorted_values(table[c])] for c in columns}
+    return {c: [_shown(value) for value in values] for c, values in whole.items()}
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as a person writes it: 1 where a missing cell made it 1.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _cut(held: str, cuts: Sequence[float]) -> dict[str, str]:

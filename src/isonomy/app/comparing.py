@@ -1,5 +1,6 @@
 """Two runs beside each other: is a gap wider in the later one, and which method was chosen."""
 
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -47,9 +48,11 @@ class Comparing:
             pages=pages,
             commands=[
                 first.command("audit", before.name, "--json", "earlier.json"),
-                f"{roles.command('check', after.name)} --policy isonomy.toml",
+                "isonomy check --policy isonomy.toml",
             ],
-            policy=done.policy.to_toml(),
+            policy=replace(
+                done.policy, earlier=Earlier(audit="earlier.json"), data=roles.columns(after.name)
+            ).to_toml(),
         )
 
 

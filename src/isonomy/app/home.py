@@ -48,22 +48,22 @@ class Home:
 
     def _row(self, run: Run) -> dict[str, Any]:
         about, said = run.about, []
-        audited = run.read("audit-page.json")
+        audited = run.read("audit-verdict.json")
         if audited:
-            said.append(("audit", audited["verdict"]["headline"], audited["verdict"]["tone"]))
+            said.append(("audit", audited["headline"], audited["tone"]))
         for kind in KINDS:
             held = self.site.jobs.held(run, kind)
             if not held:
                 continue
             words = held["state"]
-            page = run.read(f"{kind}-page.json")
-            if page:
-                words = page["verdict"]["headline"]
+            verdict = run.read(f"{kind}-verdict.json")
+            if verdict:
+                words = verdict["headline"]
             elif held["state"] in {RUNNING, WAITING}:
                 now = self.site.jobs.progress(run, kind)
                 if now.get("total"):
                     words = f"{held['state']}: {now['done']} of {now['total']} splits"
-            said.append((kind, words, page["verdict"]["tone"] if page else ""))
+            said.append((kind, words, verdict["tone"] if verdict else ""))
         return {"run": run, "about": about, "said": said}
 
     async def upload(self, request: Request) -> Response:
@@ -83,7 +83,7 @@ class Home:
         run = self.site.run(request)
         async with self.site.form(request):
             for kind in KINDS:
-                await self.site.heavy(self.site.jobs.cancel, run, kind)
+                await self.site.wait(self.site.jobs.cancel, run, kind)
             await self.site.heavy(self.site.runs.delete, run)
         return go("/")
 

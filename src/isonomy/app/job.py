@@ -115,7 +115,7 @@ def work(folder: Path, kind: str, told: Mapping[str, Any]) -> int:
         return 2
     if getattr(result, "interrupted", False):
         return 130
-    run.write(f"{kind}-page.json", page)
+    run.set_page(kind, page)
     return 0
 
 

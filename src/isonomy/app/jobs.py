@@ -94,8 +94,8 @@ class Jobs:
         with self._lock:
             if self.held(run, kind).get("state") in {WAITING, RUNNING}:
                 return
-            for name in (f"{kind}-page.json", f"{kind}-error.txt", f"{kind}-progress.json"):
-                (run.folder / name).unlink(missing_ok=True)
+            for name in ("page.json", "verdict.json", "error.txt", "progress.json"):
+                (run.folder / f"{kind}-{name}").unlink(missing_ok=True)
             run.write(
                 f"{kind}.json", {"state": WAITING, "asked": time.time(), "options": dict(options)}
             )

@@ -38,6 +38,13 @@ class Roles:
     privileged: Mapping[str, Sequence[str]] = field(default_factory=dict)
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("sensitive", "drop", "favorable"):  # JSON has lists
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("privileged", "bins"):
+            held = {a: tuple(v) for a, v in getattr(self, name).items()}
+            object.__setattr__(self, name, held)
+
     @classmethod
     def from_dict(cls, held: Mapping[str, Any]) -> Self:
         """Read what :meth:`to_dict` gave."""

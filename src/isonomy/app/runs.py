@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import shutil
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -23,6 +24,7 @@ ENDINGS = (".csv", ".tsv", ".parquet")
 """Files that a page takes. Packed files and workbooks unfold to any size, and are refused."""
 LONGEST_NAME = 120
 
+_WRITING = threading.Lock()  # two people may ask for the same audit at once
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
@@ -67,13 +69,27 @@ class Run:
 
     def write(self, name: str, content: Any) -> None:
         """Write a JSON file of the folder, whole."""
-        write_text(self.folder / name, json.dumps(plain(content), ensure_ascii=False))
+        text = json.dumps(plain(content), ensure_ascii=False)
+        with _WRITING:
+            write_text(self.folder / name, text)
 
     @property
     def about(self) -> dict[str, Any]:
-        """The name of the file, when it came, and its columns."""
+        """The name of the file, when it came, and how large it is."""
         held: dict[str, Any] = self.read(ABOUT) or {}
         return held
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """What was seen of each column: see :class:`isonomy.audit.ColumnGuess`."""
+        held: list[dict[str, Any]] = self.read("columns.json") or []
+        return held
+
+    def set_page(self, kind: str, page: dict[str, Any]) -> None:
+        """Keep a page, and its verdict by itself: the list of runs reads no more."""
+        said = {name: page["verdict"][name] for name in ("headline", "tone")}
+        self.write(f"{kind}-page.json", page)
+        self.write(f"{kind}-verdict.json", said)
 
     @property
     def name(self) -> str:
@@ -89,7 +105,7 @@ class Run:
     def set_roles(self, roles: Roles) -> None:
         """Keep what the columns are; what was audited under other roles goes."""
         if roles != self.roles:
-            for name in ("audit.json", "audit-page.json"):
+            for name in ("audit.json", "audit-page.json", "audit-verdict.json"):
                 (self.folder / name).unlink(missing_ok=True)
         self.write("roles.json", roles.to_dict())
 
@@ -185,7 +201,8 @@ class Runs:
             brought.unlink(missing_ok=True)
         sample = others_of(run.data, None, [], (), None, rows)
         found = [asdict(c) for c in guess_columns(sample)]
-        return {"rows": rows, "bytes": size, "columns": found}
+        run.write("columns.json", found)
+        return {"rows": rows, "bytes": size, "columns": columns}
 
     def delete(self, run: Run) -> None:
         """Remove a run with all its files."""

@@ -2,9 +2,10 @@
 
 import ipaddress
 import secrets
+import socket
 import warnings
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from isonomy.app.runs import Limits, Runs, too_large
 from isonomy.app.site import Site, static
 from isonomy.app.working import Working
 from isonomy.errors import InputError, IsonomyError, IsonomyWarning
+from isonomy.store.writer import locked
 
 STATIC = ("page.css", "page.js", "app.css", "app.js")
 LEAST_TOKEN = 20
@@ -181,13 +183,37 @@ def read_token(file: str | Path) -> str:
     return token
 
 
-def serve(app: Guard, *, host: str, port: int) -> None:
+@contextmanager
+def listening(folder: str | Path, host: str, port: int) -> Iterator[socket.socket]:
+    """Hold an address and a folder of runs for one server; say what is wrong if another has them."""
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(path / "lock"))
+        except InputError:
+            raise InputError(
+                f"A folder of runs must have one server at a time; another one uses {str(folder)!r}: stop "
+                f"it, or choose another folder (--out)."
+            ) from None
+        kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+        door = held.enter_context(socket.socket(kind, socket.SOCK_STREAM))
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind((host, port))
+        except OSError as error:
+            raise InputError(
+                f"The address {host} and port {port} must be free to listen at; {error.strerror}: "
+                f"choose another (--port)."
+            ) from None
+        yield door
+
+
+def serve(app: Guard, door: socket.socket) -> None:
     """Serve until Ctrl-C; nothing of a request is logged."""
     warnings.simplefilter("ignore", IsonomyWarning)  # what a reader must know stands on the page
-    uvicorn.run(
+    config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -195,3 +221,5 @@ def serve(app: Guard, *, host: str, port: int) -> None:
         timeout_keep_alive=10,
         timeout_graceful_shutdown=5,
     )
+    with suppress(KeyboardInterrupt):  # which uvicorn raises again once all has ended orderly
+        uvicorn.Server(config).run(sockets=[door])

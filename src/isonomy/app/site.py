@@ -88,6 +88,10 @@ class Site:
             partial(call, *arguments, **options), limiter=self._limiter
         )
 
+    async def wait(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Do in a thread what waits for something and computes nothing."""
+        return await anyio.to_thread.run_sync(partial(call, *arguments))
+
 
 def go(address: str) -> Response:
     """Send the browser to another page, after a form."""

@@ -3,7 +3,7 @@
 import re
 from datetime import timedelta
 
-_OPTION = re.compile(r" ?\((?:on the command line )?--[^()]*\)")
+_OPTION = re.compile(r" ?\((?:on the command line )?--[^()]*\)|; --[\w-]+ \(\w+=\w+\) [^.;]*")
 _PARAMETER = re.compile(
     r"\b(sensitive_features|favorable|privileged|label|bins|drop|score)=(?:\.\.\.)?(?=[\s.,:;]|$)"
 )

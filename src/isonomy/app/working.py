@@ -1,6 +1,7 @@
 """Long work on a run: the benchmark of every method, and the tail of a model that the server knows."""
 
 import contextlib
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from isonomy.app.roles import Roles
 from isonomy.app.runs import Run
 from isonomy.app.site import Site, download, go, text
 from isonomy.app.words import on_page
+from isonomy.benchmark.cases import ORIGINAL, frontier_specs
 from isonomy.benchmark.recommend import FEWEST
 from isonomy.errors import InputError
 from isonomy.store import Store
@@ -36,6 +38,8 @@ FAIRNESS = (
     "equal_opportunity_difference",
     "average_odds_difference",
 )
+FRESH = 1.0
+"""Seconds for which what was read of a study is shown again."""
 MOST_REPEATS = 100
 """The most splits; the fewest are those of which something can be said."""
 
@@ -45,6 +49,7 @@ class Working:
 
     def __init__(self, site: Site) -> None:
         self.site = site
+        self._seen: tuple[str, float, list[dict[str, Any]]] = ("", 0.0, [])
         self._read: dict[str, Callable[[Run, Roles, FormData], dict[str, Any]]] = {
             "benchmark": self._benchmark,
             "tail": self._tail,
@@ -105,7 +110,7 @@ class Working:
         held, jobs = self.site.jobs.held(run, kind), self.site.jobs
         methods: list[dict[str, Any]] = []
         if kind == "benchmark" and held.get("state") in {RUNNING, "cancelled", "failed"}:
-            methods = await self.site.heavy(arrived, run, held["options"])
+            methods = await self._arrived(run, held["options"])
         return {
             "held": held,
             "state": held.get("state", ""),
@@ -114,6 +119,14 @@ class Working:
             "methods": methods,
             "going": held.get("state") in {RUNNING, WAITING},
         }
+
+    async def _arrived(self, run: Run, options: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the methods so far; many may look at once, and the store is asked once for all."""
+        key, now = f"{run.id} {options['command']}", time.monotonic()
+        if self._seen[0] != key or now - self._seen[1] > FRESH:
+            self._seen = key, now, self._seen[2] if self._seen[0] == key else []
+            self._seen = key, now, await self.site.heavy(arrived, run, options)
+        return self._seen[2]
 
     async def ask(self, request: Request) -> Response:
         """Begin, or go on."""
@@ -132,7 +145,7 @@ class Working:
         """Stop; what was done stays."""
         run, kind, _ = self._asked(request)
         async with self.site.form(request):
-            await self.site.heavy(self.site.jobs.cancel, run, kind)
+            await self.site.wait(self.site.jobs.cancel, run, kind)
         return go(f"/runs/{run.id}/{kind}")
 
     async def file(self, request: Request) -> Response:
@@ -202,13 +215,23 @@ def arrived(run: Run, options: dict[str, Any]) -> list[dict[str, Any]]:
     place = study_folder(run, options) / "store"
     with contextlib.suppress(InputError, FileNotFoundError):
         store = Store.open(place)
-        planned = {m.label for m in Study.from_toml(store.spec).methods}
         performance, fairness = options["performance"], options["fairness"]
+        planned = {m.label for m in Study.from_toml(store.spec).methods} - {
+            *frontier_specs(fairness)
+        }
         found = store.query(
             f"select attributes, mitigator, count(*) filter (status = 'ok') as splits, "
             f"count(*) filter (status <> 'ok') as failed, avg({performance}) as performance, "
             f"avg(abs({fairness})) as bias from runs group by all order by attributes, bias"
         )
         rows = found.to_dict("records")
-        return [{str(k): v for k, v in row.items()} for row in rows if row["mitigator"] in planned]
+        named = {ORIGINAL: "the original model"}
+        return [
+            {
+                **{str(k): v for k, v in row.items()},
+                "name": named.get(row["mitigator"], row["mitigator"]),
+            }
+            for row in rows
+            if row["mitigator"] in planned
+        ]
     return []

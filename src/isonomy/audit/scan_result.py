@@ -82,16 +82,23 @@ class Scan(Shown):
 
     def headline(self) -> str:
         """Say in one sentence what came out."""
-        groups = sum(self.searched.values())
-        of = f"of {groups:,} comparisons"
+        comparisons = f"{sum(self.searched.values()):,} comparisons"
         if not self.findings:
-            return f"No group is shown to depart from everybody else: none {of} is beyond chance."
-        n = len(self.findings)
-        are = f"{n} group{'s' if n > 1 else ''} {'depart' if n > 1 else 'departs'} beyond chance, {of}"
+            return (
+                f"No group is shown to depart from everybody else: none of {comparisons} is beyond "
+                f"chance."
+            )
+        found, groups = len(self.findings), len({f.group for f in self.findings})
+        are = (
+            f"{groups} group{'s depart' if groups > 1 else ' departs'} beyond chance, in {found} of "
+            f"{comparisons}"
+        )
         if not self.settings["confirm"]:
-            return f"{are}: {'hypotheses' if n > 1 else 'a hypothesis'}, until other rows confirm."
+            return (
+                f"{are}: {'hypotheses' if found > 1 else 'a hypothesis'}, until other rows confirm."
+            )
         sure = sum(bool(f.confirmed) for f in self.findings)
-        return f"{are}; {sure} of {n} confirmed on the held-out half."
+        return f"{are}; {sure} of {found} confirmed on the held-out half."
 
     def frame(self, what: Literal["findings", "farthest"] = "findings") -> pd.DataFrame:
         """Return one of the tables as a frame."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
+from scipy.stats import ttest_ind_from_stats
 
 from isonomy._arrays import Floats, divide
 from isonomy._files import TableFile, sql_name
@@ -101,15 +101,32 @@ def sums_of_file(
     column, w = sql_name(score), sql_name(weight) if weight else "1.0"
     if file.columns[score] == "VARCHAR":
         raise InputError(f"Scores must be numbers; {score!r} holds text: name another column.")
-    rows = f'(SELECT *, CAST({column} AS DOUBLE) AS "the score", CAST({w} AS DOUBLE) AS "the weight" FROM {file.rows})'
-    size, known, center = file.execute(
-        f'SELECT COUNT(*), COUNT(*) FILTER (isfinite("the score")), AVG("the score") FROM {rows}'
-    ).fetchone()
-    if known < size:
+    known = f"COUNT(*) FILTER (isfinite(CAST({column} AS DOUBLE)))"
+    size, fine = file.execute(f"SELECT COUNT(*), {known} FROM {file.rows}").fetchone()
+    if fine < size:
         raise InputError(
-            f"Scores must be finite numbers; {size - known:,} of {score!r} are missing or not: drop "
+            f"Scores must be finite numbers; {size - fine:,} of {score!r} are missing or not: drop "
             f"those rows."
         )
+    keys = [banded(a, bins) for a in counts.attributes]
+    found = sums_in_sql(file, keys, column, w)
+    place = {group: k for k, group in enumerate(counts.groups)}
+    index = np.array(
+        [
+            place[tuple(MISSING if is_missing(v) else plain_value(v) for v in group)]
+            for group in found.groups
+        ],
+        dtype=np.intp,
+    )
+    return found.view(index, counts.groups)
+
+
+def sums_in_sql(file: TableFile, keys: Sequence[str], value: str, weight: str = "1.0") -> ScoreSums:
+    """Add up a value by keys, all three written in SQL; the groups are as the file holds them."""
+    rows = f'(SELECT *, CAST({value} AS DOUBLE) AS "the score", CAST({weight} AS DOUBLE) AS "the weight" FROM {file.rows})'
+    size, center = file.execute(f'SELECT COUNT(*), AVG("the score") FROM {rows}').fetchone()
+    if not size:
+        raise InputError("There must be at least one person to count; the table holds no rows.")
     ranks = [int(r) + 1 for r in _ranks(size)]
     ordered = dict(
         file.execute(
@@ -118,7 +135,6 @@ def sums_of_file(
         ).fetchall()
     )
     cuts = [ordered[r] for r in ranks]
-    keys = [banded(a, bins) for a in counts.attributes]
     away = f'("the score" - {center!r})'
     sums = ["COUNT(*)", *(f"SUM({x})" for x in (
         '"the weight"', '"the weight" * "the weight"', f'"the weight" * {away}',
@@ -129,14 +145,11 @@ def sums_of_file(
     found = file.execute(
         f"SELECT {', '.join([*keys, *sums])} FROM {rows} GROUP BY {', '.join(keys)}"
     ).fetchall()
-    place = {group: k for k, group in enumerate(counts.groups)}
-    out = np.zeros((len(sums), len(place)))
-    for row in found:
-        values = (plain_value(v) for v in row[: len(keys)])
-        group = tuple(MISSING if is_missing(v) else v for v in values)
-        out[:, place[group]] = [0.0 if v is None else float(v) for v in row[len(keys) :]]
-    above = out[5:].reshape(2, len(cuts), -1)
-    return ScoreSums(counts.groups, float(center), np.array(cuts), out[:5], above)
+    numbers = [[0.0 if v is None else float(v) for v in row[len(keys) :]] for row in found]
+    every = np.array(numbers, dtype=np.float64).T
+    groups = tuple(tuple(row[: len(keys)]) for row in found)
+    above = every[5:].reshape(2, len(cuts), -1)
+    return ScoreSums(groups, float(center), np.array(cuts), every[:5], above)
 
 
 def _compared(counts: Counts, value: Floats, size: Floats) -> tuple[NDArray[np.bool_], str]:
@@ -164,7 +177,7 @@ def score_gap_table(
     mine = tuple(x[shown] for x in (mean, variance, rows))
     value, low, high = standardized_difference(*mine, *other, spread=spread, confidence=confidence)
     pooled = standardized_difference(*mine, *other, confidence=confidence)
-    p = _welch(mine, other)
+    p = welch(mine, other)
     labels = np.array(counts.labels(), dtype=object)
     return pd.DataFrame(
         {
@@ -191,14 +204,20 @@ def score_gap_table(
     )
 
 
-def _welch(one: tuple[Floats, ...], other: tuple[float, ...]) -> Floats:
-    """Return the two-sided p-values of Welch's t test, from moments (effective rows with weights)."""
+def welch(one: tuple[Floats, ...], other: tuple[Any, ...]) -> Floats:
+    """Return the two-sided p-values of Welch's t test, from means, variances and (effective) rows.
+
+    Examples
+    --------
+    >>> one = (np.array([1.0]), np.array([4.0]), np.array([50.0]))
+    >>> welch(one, (0.0, 4.0, 50.0)).round(4).tolist()
+    [0.0141]
+    """
     (m, v, n), (w, u, k) = one, other
     with np.errstate(divide="ignore", invalid="ignore"):
-        a, b = v / n, u / k
-        t = (m - w) / np.sqrt(a + b)
-        free = (a + b) ** 2 / (a**2 / (n - 1) + b**2 / (k - 1))
-        return np.asarray(2 * stdtr(free, -np.abs(t)))
+        sides = m, np.sqrt(v), n, w, np.sqrt(u), k
+        found = ttest_ind_from_stats(*sides, equal_var=False)  # type: ignore[arg-type]  # effective rows need not be whole
+    return np.asarray(found.pvalue)
 
 
 def cutoff_table(

@@ -12,7 +12,7 @@ from isonomy._bands import MANY as MOST_GROUPS
 from isonomy._bands import is_number
 from isonomy._bands import quarters as band_cuts
 from isonomy._files import is_table_file, is_workbook, write_table
-from isonomy._groups import bands
+from isonomy._groups import TOGETHER, bands, together
 from isonomy._names import base_name, format_value, parse_name
 from isonomy._validate import as_names, listed, match_values
 from isonomy.audit import declared_model, unexamined_columns
@@ -37,8 +37,6 @@ ALL = "all"
 # a search of hundreds of fits would cost more than all other methods together
 _SHORT_SEARCH = {"ecd_fair": "ecd_fair(budget=40)"}
 _WEIGHT = "weight (row)"
-TOGETHER = "+"
-"""Joins the attributes that are mitigated together: ``sex+race``."""
 
 
 @dataclass(frozen=True)
@@ -204,22 +202,6 @@ def more_splits(planned: BenchmarkPlan) -> Study | None:
         return None
     alone = Method(label=MORE_SPLITS, mitigator=ORIGINAL, preparation="default_once")
     return study.with_(methods=[alone], repeats=splits, counts_only=True)
-
-
-def together(task: str) -> list[str]:
-    """Return the attributes that are mitigated together.
-
-    Examples
-    --------
-    >>> together("sex+race"), together("sex")
-    (['sex', 'race'], ['sex'])
-    """
-    names = [name.strip() for name in task.split(TOGETHER)]
-    if len(names) > 1 and ("" in names or len({*names}) < len(names)):
-        raise InputError(
-            f"Attributes that are mitigated together are written sex+race, each once; got {task!r}."
-        )
-    return names
 
 
 def _learners(models: Any) -> dict[str, OwnModel | None]:

@@ -226,7 +226,9 @@ def audit_command(
         cuts = {
             k: [*v] for k, v in quarters_of_file(file, sensitive, table=table, bins=cuts).items()
         }
-    with working(f"counting {file}"), naming(y_true="label", y_pred=from_score):
+    # without labels it is an audit of selections, which must be named
+    none_named = "" if prediction else f", or without labels who is selected with --{from_score}"
+    with working(f"counting {file}"), naming(y_true=f"label{none_named}", y_pred=from_score):
         if counts:
             cells = read_counts(file, [*sensitive, *strata] if sensitive else [], table)
             result = audit_counts(Counts.from_cells(cells, **groups), strata=strata, **judging)

@@ -363,7 +363,11 @@ def naming(**options: str) -> Iterator[None]:
         for column, option in options.items():
             if str(error).startswith(f"There is no column {column!r}"):
                 guess = str(error).endswith("?")  # as in: did you mean 'base'?
-                end = f" (--{option.split()[0]})?" if guess else f": name yours with --{option}."
+                end = (
+                    f" (--{option.split()[0].rstrip(',')})?"
+                    if guess
+                    else f": name yours with --{option}."
+                )
                 raise UnknownName(str(error)[:-1] + end) from None
         raise
 

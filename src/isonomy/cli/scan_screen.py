@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 def show_scan(found: "Scan", screen: "Console") -> None:
     """Print the groups that depart, or the farthest where none does."""
+    from isonomy.metrics import RATES
+
     settings = found.settings
     screen.print(
         f"\n[bold]Scan[/bold]  conjunctions of up to {settings['depth']} of "
@@ -24,10 +26,10 @@ def show_scan(found: "Scan", screen: "Console") -> None:
     rows = found.findings or found.farthest
     if rows:
         table = make_table(
-            "rate", "group", "rows", "value", "others", "difference", "p",
+            "rate", "group", "rows", "value", "others", "difference", "interval", "p",
             *(["held-out half"] if confirm and found.findings else []),
             title="Groups that depart" if found.findings else "Farthest, and within chance",
-            right=["rows", "value", "others", "difference", "p"],
+            right=["rows", "value", "others", "difference", "interval", "p"],
         )  # fmt: skip
         for row in rows:
             held = []
@@ -35,11 +37,11 @@ def show_scan(found: "Scan", screen: "Console") -> None:
                 color, word = (
                     ("green", "confirmed") if row.confirmed else ("yellow", "not confirmed")
                 )
-                held = [f"[{color}]{word}[/{color}] [dim]p {row.p_confirm:.2g}[/dim]"]
+                held = [f"[{color}]{word}[/{color}]\n[dim]p {row.p_confirm:.2g}[/dim]"]
             table.add_row(
-                row.rate.replace("_", " "), escape(row.group), f"{row.rows:,}", number(row.value),
+                RATES[row.rate].label if row.rate in RATES else row.rate, escape(row.group), f"{row.rows:,}", number(row.value),
                 number(row.others),
-                f"{row.difference:+.3f} [dim]{escape(interval(row.low, row.high))}[/dim]",
+                f"{row.difference:+.3f}", escape(interval(row.low, row.high)),
                 f"{row.p_value:.2g}", *held,
             )  # fmt: skip
         screen.print()

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -73,15 +74,18 @@ def serve_command(
     Runs are folders below --out. A benchmark that was running when the server was stopped or
     killed goes on when it is started again.
     """
-    from isonomy.app import Declared, Limits, make_app, read_token, serve
+    from isonomy.app import Declared, Limits, listening, make_app, read_token, serve
 
     models = {
         name: Declared(name, file=value, trust=trust) for name, value in _named(model, "--model")
     }
     models |= {name: Declared(name, command=value) for name, value in _named(command, "--command")}
     for declared in models.values():
-        if declared.file is not None and not os.path.isfile(declared.file):  # noqa: PTH113
+        if declared.file is not None and not Path(declared.file).is_file():
             raise InputError(f"--model must name a file; there is no {declared.file!r}.")
+    for place in studies:
+        if not Path(place).is_dir():
+            raise InputError(f"--studies must name a folder; there is no {place!r}.")
     token = None if token_file is None else read_token(token_file)
     app = make_app(
         folder,
@@ -93,10 +97,13 @@ def serve_command(
         workers=workers or max(1, (os.cpu_count() or 1) - 1),
     )
     shown = f"[{host}]" if ":" in host else host
-    messages().print(f"Isonomy is at http://{shown}:{port}/ (Ctrl-C stops it).", markup=False)
-    if token_file is not None:
-        messages().print(f"The token is in {shlex.quote(token_file)}.", markup=False)
-    serve(app, host=host, port=port)
+    with listening(folder, host, port) as door:
+        said = f"Isonomy is at http://{shown}:{port}/ (Ctrl-C stops it)."
+        messages().print(said, markup=False, soft_wrap=True)
+        if token_file is not None:
+            said = f"The token is in {shlex.quote(token_file)}."
+            messages().print(said, markup=False, soft_wrap=True)
+        serve(app, door)
 
 
 def _named(texts: list[str], option: str) -> list[tuple[str, str]]:

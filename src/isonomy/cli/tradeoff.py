@@ -83,6 +83,7 @@ def tradeoff_command(
     """
     options.check_sensitive(sensitive)
     from isonomy._bands import too_many_numbers
+    from isonomy._groups import together
     from isonomy.metrics import Counts, JointCounts, get_metric
     from isonomy.tradeoff import REGIONS, judge_counts, judge_mitigator, train_and_test
 
@@ -137,28 +138,28 @@ def tradeoff_command(
         else:
             for attribute in sensitive:
                 for column in prediction:
+                    own = together(attribute)
                     counts = Counts.from_query(
                         file,
                         label=label or "y_true",
                         prediction=column,
-                        sensitive_features=[attribute, base],
+                        sensitive_features=[*own, base],
                         weight=weight,
                         table=table,
-                        bins={a: edges for a, edges in cuts.items() if a == attribute},
+                        bins={a: edges for a, edges in cuts.items() if a in own},
                         favorable=favorable or None,
-                        privileged={attribute: groups[attribute]} if attribute in groups else None,
+                        privileged={a: groups[a] for a in own if a in groups} or None,
                     )
                     joint = JointCounts.from_counts(counts, base=base)
-                    values, rows = zip(
-                        *((g[0], n.sum()) for g, n in zip(counts.groups, counts.n, strict=True)),
-                        strict=True,
-                    )
-                    if many := too_many_numbers(attribute, values, rows):
-                        messages().print(f"isonomy: {many}", soft_wrap=True)
+                    for k, name in enumerate(own):
+                        values = [g[k] for g in counts.groups]
+                        rows = [n.sum() for n in counts.n]
+                        if many := too_many_numbers(name, values, rows):
+                            messages().print(f"isonomy: {many}", soft_wrap=True)
                     for metric in metrics:
                         second = None
                         if score:
-                            read = [label or "y_true", score, attribute]
+                            read = [label or "y_true", score, *own]
                             second = _frontier(file, table, read, cuts, joint, performance, metric)
                         verdict = judge_counts(joint, fairness=metric, frontier=second, **how)
                         verdicts.append((attribute, column, verdict))
@@ -187,15 +188,13 @@ def _frontier(
     from isonomy.tradeoff import post_processing_frontier
 
     rows = read_table(file, columns, table)
-    label, score, attribute = columns
-    groups = rows[attribute]
-    if attribute in cuts:
-        groups = bands(groups, cuts[attribute], attribute)
+    label, score, *attributes = columns
+    groups = {a: bands(rows[a], cuts[a], a) if a in cuts else rows[a] for a in attributes}
     try:
         return post_processing_frontier(
             rows[label].to_numpy(),
             rows[score].to_numpy(),
-            sensitive_features={attribute: groups},
+            sensitive_features=groups,
             performance=performance,
             fairness=fairness,
             favorable=list(joint.favorable),
@@ -214,8 +213,10 @@ def read_dataset(
     Returns the dataset, and what a page must say of it: the label, who is compared with whom.
     """
     from isonomy._files import is_table_file
+    from isonomy._groups import together
     from isonomy.data import load, own_dataset, unknown_notes
 
+    sensitive = list(dict.fromkeys(a for given in sensitive for a in together(given)))
     if not is_table_file(data):
         options.refuse_for_dataset(data, label=label if label != "y_true" else None, **given)
         dataset = load(data)

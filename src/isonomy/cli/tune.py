@@ -78,10 +78,14 @@ def tune_command(
     Exit code 0: done; 1: no setting keeps the constraint; 2: something is wrong with the input.
     """
     if len(sensitive) != 1:
-        raise InputError("One protected attribute must be named: --sensitive ATTRIBUTE.")
+        raise InputError(
+            "One protected attribute must be named: --sensitive ATTRIBUTE; several that belong "
+            "together are written sex+race."
+        )
     if not param:
         raise InputError(f"At least one parameter must be varied: {_example(method)}.")
     check_writable(cache, option="--cache")
+    from isonomy._groups import TOGETHER
     from isonomy.tradeoff import JsonLinesCache, judge_mitigator, train_and_test, tune
 
     dataset, notes = read_dataset(
@@ -97,7 +101,7 @@ def tune_command(
     mitigator, train, test = train_and_test(
         dataset, sensitive[0], method, model=model[0], random_state=seed
     )
-    (attribute,) = train["sensitive_features"]
+    attribute = TOGETHER.join(train["sensitive_features"])
     pair = objective.split(",")
     given = options.parse_pairs(original, "--original")
     first = {name: parse_value(values[0]) for name, values in given.items()}

@@ -8,17 +8,25 @@
 from isonomy.data import (  # noqa: F401 - each registers itself
     adult,
     aif360,
+    arrests,
     bank,
     boston_hmda,
+    communities,
     compas,
+    compas_violent,
     default_credit,
     german,
     heart,
     home_credit,
+    kdd_census,
+    law_school,
     meps,
+    recid,
+    ricci,
     student,
     synthetic,
     titanic,
+    ufrgs,
 )
 from isonomy.data.catalog import DATASETS, check_dataset, dataset_from, load
 from isonomy.data.dataset import Dataset, DatasetInfo

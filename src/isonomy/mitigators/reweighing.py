@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from isonomy._arrays import Floats
 from isonomy.errors import NotApplicable
 from isonomy.mitigators._post import check_cells
 from isonomy.mitigators.base import MITIGATORS, TrainingSet, Vector, Weights
@@ -29,8 +30,10 @@ class Reweighing(PreProcessor):
     weights     as above                    the same
     empty cell  a division by zero          refused, in both protocols: a group without one
                                             of the labels cannot be balanced by weights
-    groups      each group by itself; the       the same
-                study had two
+    several     sides that overlap: who is      each intersection by itself
+    attributes  privileged in some attribute,
+                and who is not in some; rows
+                of both get both weights
     ==========  ==========================  ================================================
 
     Attributes
@@ -68,6 +71,10 @@ class Reweighing(PreProcessor):
         classes, groups = int(y.max()) + 1, int(s.max()) + 1
         cell = s * classes + y
         n = np.bincount(cell, w, groups * classes).reshape(groups, classes).astype(np.float64)
+        if self.published and (sides := self._overlapping(groups)) is not None:
+            self.weight_of_ = _both_weights(n, *sides)
+            weight = self.weight_of_.ravel()[cell]
+            return X, y, s, weight if w is None else weight * w
         expected = n.sum(axis=1, keepdims=True) * n.sum(axis=0) / n.sum()
         names = getattr(self, "groups_", range(groups))
         check_cells(np.where(expected > 0, n, 1.0), names, who=self.name, kind=NotApplicable)
@@ -78,3 +85,23 @@ class Reweighing(PreProcessor):
         self.weight_of_ = np.divide(top, bottom, out=np.zeros_like(n), where=n > 0)
         weight = self.weight_of_.ravel()[cell]
         return X, y, s, weight if w is None else weight * w
+
+    def _overlapping(self, groups: int) -> tuple[Any, Any] | None:
+        """Return who is privileged in some attribute, and who is not in some, of several attributes."""
+        named = getattr(self, "privileged_", None)
+        if not named or not isinstance(self.groups_[0], tuple) or len(self.groups_) != groups:
+            return None
+        best = [{g[k] for g in named} for k in range(len(named[0]))]
+        told = np.array([[v in b for v, b in zip(g, best, strict=True)] for g in self.groups_])
+        return told.any(axis=1), ~told.all(axis=1)
+
+
+def _both_weights(n: Floats, *sides: Any) -> Floats:
+    """Return the product of the weights of every side that a group is on."""
+    out = np.ones_like(n)
+    for side in sides:
+        own = n[side].sum(axis=0)
+        out[side] *= np.divide(
+            own.sum() * n.sum(axis=0), n.sum() * own, out=np.zeros_like(own), where=own > 0
+        )
+    return out

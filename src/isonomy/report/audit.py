@@ -10,7 +10,7 @@ from isonomy.audit.findings import GroupRate
 from isonomy.metrics import RATES, Counts
 from isonomy.metrics.calibration import CALIBRATION
 from isonomy.report import blocks as b
-from isonomy.report.scan import scan_blocks
+from isonomy.report.scan import scan_blocks, scan_sentences
 
 TONE = {
     "violated": "violated",
@@ -54,7 +54,7 @@ def summarize_audit(
     return b.summary(
         "audit",
         f"Audit of {title}" if title else "Audit",
-        verdict=audit_verdict(found),
+        verdict=audit_verdict(found, scan_sentences(found.scan)),
         people=[*b.notes(first), *people],
         picture=picture,
         table=[

@@ -17,7 +17,7 @@ from isonomy.report.svg import INK, ticks
 Chart = dict[str, Any]
 
 _TOP = 8.0  # pixels above a plot, where labels of the highest marks go
-_CROWD = 8  # of so many points, labels go wherever there is room
+_CROWD = 8  # of so many points, labels go wherever there is room, and intervals are faint
 _NOMINAL = 700.0  # pixels of width for which labels are placed
 
 
@@ -237,9 +237,10 @@ def _points(frame: _Frame, marks: Sequence[Chart]) -> str:
         )
         x, y = frame.at(*inside)
         ink = _ink(mark["tone"])
-        cross = "" if inside != (mark["x"], mark["y"]) else _cross(frame, mark, ink)
+        outside = inside != (mark["x"], mark["y"])
+        cross = "" if outside else _cross(frame, mark, ink, 0.55 if len(marks) < _CROWD else 0.3)
         shape = mark["shape"]
-        if inside != (mark["x"], mark["y"]):
+        if outside:
             body = f'<svg x="{x}%" y="{y}" overflow="visible"><path d="M-5 4H5L0-6Z" fill="{ink}"/></svg>'
         elif shape == "square":
             body = f'<rect x="{x}%" y="{y - 5:.1f}" width="10" height="10" transform="translate(-5)" fill="{ink}"/>'
@@ -264,7 +265,7 @@ def _points(frame: _Frame, marks: Sequence[Chart]) -> str:
     return "".join(drawn)
 
 
-def _cross(frame: _Frame, mark: Chart, ink: str) -> str:
+def _cross(frame: _Frame, mark: Chart, ink: str, opacity: float) -> str:
     """Draw the intervals of a point."""
     parts = []
     if "across" in mark:
@@ -273,7 +274,7 @@ def _cross(frame: _Frame, mark: Chart, ink: str) -> str:
     if "up" in mark:
         low, high = (frame.at(mark["x"], float(np.clip(v, *frame.y))) for v in mark["up"])
         parts.append((f'x1="{low[0]}%" x2="{low[0]}%"', f'y1="{low[1]}" y2="{high[1]}"'))
-    return "".join(f'<line {x} {y} stroke="{ink}" stroke-opacity=".55"/>' for x, y in parts)
+    return "".join(f'<line {x} {y} stroke="{ink}" stroke-opacity="{opacity}"/>' for x, y in parts)
 
 
 class _Labels:

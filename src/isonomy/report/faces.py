@@ -1,4 +1,4 @@
-"""The door of the room: from a result to a summary, and from that to a file."""
+"""From a result to a summary, and from a summary to a file."""
 
 import json
 from collections.abc import Sequence

@@ -36,10 +36,10 @@ def _drawn(chart: dict[str, Any]) -> Any:
 
 
 def _breakable(name: str) -> Any:
-    """Let a long name of ours break after its underscores, rather than anywhere."""
+    """Let a long name of ours break after its underscores and words, rather than anywhere."""
     from markupsafe import Markup, escape
 
-    return Markup(str(escape(name)).replace("_", "_<wbr>"))
+    return Markup(re.sub(r"_|(?<=[a-z])(?=[A-Z])", r"\g<0><wbr>", str(escape(name))))
 
 
 def _longest_word(table: dict[str, Any]) -> int:

@@ -1,5 +1,6 @@
 """The page of a scan: groups that nobody thought of, and whether other rows confirm them."""
 
+import math
 from collections.abc import Sequence
 
 from isonomy._shown import SUMMARIES, Summary
@@ -31,7 +32,7 @@ def summarize_scan(found: Scan, *, title: str | None = None, command: str | None
     if len(found.findings) > _MOST_SENTENCES:
         said.append(f"{len(found.findings) - _MOST_SENTENCES} more are listed below.")
     tiles = [b.tile(f"{sum(found.searched.values()):,}", "comparisons")]
-    tiles.append(b.tile(f"{len(found.findings):,}", "depart beyond chance", "thin"))
+    tiles.append(b.tile(f"{len(found.findings):,}", "beyond chance", "thin"))
     if settings["confirm"]:
         sure = sum(bool(f.confirmed) for f in found.findings)
         tiles.append(b.tile(f"{sure:,}", "confirmed", "violated" if sure else ""))
@@ -62,6 +63,11 @@ def summarize_scan(found: Scan, *, title: str | None = None, command: str | None
     )
 
 
+def scan_sentences(found: Scan | None) -> list[str]:
+    """Return what the verdict of an audit says of a scan."""
+    return [] if found is None else [f"Searched conjunctions: {found.headline()}"]
+
+
 def scan_blocks(found: Scan) -> list[b.Block]:
     """Return what the page of an audit says of a scan."""
     return [
@@ -88,7 +94,7 @@ def _picture(found: Scan) -> list[b.Block]:
     ]
     if not rows:
         return []
-    far = max(max(abs(f.low), abs(f.high)) for f in found.findings)
+    far = math.ceil(20 * max(max(abs(f.low), abs(f.high)) for f in found.findings)) / 20
     return [
         b.intervals(
             "Differences from everybody else",
@@ -138,7 +144,7 @@ def _table(caption: str, rows: Sequence[Departure], *, confirm: bool, note: str 
                 b.count(f.rows),
                 b.number(f.value),
                 b.number(f.others),
-                b.estimate(f.difference, f.low, f.high),
+                _gap(f.difference, f.low, f.high),
                 b.number(f.p_value),
                 *(_held(f) if confirm else ()),
             ]
@@ -151,6 +157,11 @@ def _table(caption: str, rows: Sequence[Departure], *, confirm: bool, note: str 
 def _held(f: Departure) -> list[b.Cell]:
     word = b.word("confirmed", "violated") if f.confirmed else b.word("not confirmed", "thin")
     return [
-        b.estimate(f.difference_confirm, f.low_confirm, f.high_confirm),
+        _gap(f.difference_confirm, f.low_confirm, f.high_confirm),
         word | {"small": f"p = {f.p_confirm:.2g}"},
     ]
+
+
+def _gap(value: float | None, low: float | None, high: float | None) -> b.Block:
+    """Return a difference with its sign, and its interval below it."""
+    return b.estimate(value, low, high) | {"text": b.number(value, sign=True)["text"]}

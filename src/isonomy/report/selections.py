@@ -9,7 +9,7 @@ from isonomy._shown import SUMMARIES, Summary
 from isonomy.audit import SelectionAudit
 from isonomy.report import blocks as b
 from isonomy.report.audit import LIMITS, TONE, audit_charts, audit_facts, audit_verdict, gap_table
-from isonomy.report.scan import scan_blocks
+from isonomy.report.scan import scan_blocks, scan_sentences
 from isonomy.stats.written import write_p_value
 
 _BESIDE = {"best": "the best group, {}", "reference": "the reference, {}"}
@@ -28,7 +28,11 @@ def summarize_selections(
     return b.summary(
         "selections",
         f"Selections in {title}" if title else "Selections",
-        verdict=audit_verdict(found, _violated(found), [*found.ratios.get("verdict", ())]),
+        verdict=audit_verdict(
+            found,
+            [*_violated(found), *scan_sentences(found.scan)],
+            [*found.ratios.get("verdict", ())],
+        ),
         people=[_people(found, attribute) for attribute in attributes],
         picture=[chart for attribute in attributes for chart in audit_charts(found, attribute)],
         table=[

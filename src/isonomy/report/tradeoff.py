@@ -172,7 +172,8 @@ def _regions(line: Baseline, across: tuple[float, float], up: tuple[float, float
     if right - x > 0.08 * (right - left):
         named += [
             b.words(right, best, "inverted", corner=f"{high} right"),
-            b.words(right, worst, "lose-lose", corner=f"{low} right"),
+            # a line above "poor", which it would meet on a phone
+            b.words(right, worst + 0.06 * (best - worst), "lose-lose", corner=f"{low} right"),
         ]
     return [
         b.area([left, x, x, left], [y, y, best, best], "within", shade=0.1),

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import ttest_ind_from_stats
 
 from isonomy._arrays import divide
 from isonomy._validate import as_names, unknown_name
+from isonomy.audit.selected_scores import BEST_PERCENT, welch
 from isonomy.errors import InputError
 from isonomy.stats import standardized_difference
 from isonomy.templates.base import (
@@ -42,9 +42,6 @@ from isonomy.templates.impact import records
 from isonomy.templates.people import Scores, count_people, hits_by, score_people
 
 LAW = "a fair-lending review (Equal Credit Opportunity Act, Regulation B; Fair Housing Act)"
-SHARES = tuple(np.arange(1, 11) / 10)
-"""The best shares at which the ratio by cut-off is shown."""
-
 FIELDS = (
     Field("product", "Product and decision", "what was applied for, and what was decided"),
     Field("period", "Period", "from when to when"),
@@ -153,7 +150,7 @@ def fill_lending(
             sections.append(Section(heading, tuple(said), tuple(tables), picture))
     for attribute in attributes if score is not None else ():
         asked: dict[str, Any] = {"table": table, "bins": bins, "lowest": price}
-        scores = score_people(source, attribute, str(score), shares=SHARES, **asked)
+        scores = score_people(source, attribute, str(score), **asked)
         residuals = (
             score_people(source, attribute, str(score), less=label, **asked) if label else None
         )
@@ -253,7 +250,7 @@ def _score_section(
         tables.append(_smd_table(frame, attribute, f"{kind} less label", price, 1 - confidence))
     among = divide(scores.beyond[:, known], scores.rows[known])
     cut = pd.DataFrame(divide(among, among[:, [other]]), columns=[str(n) for n in names])
-    cut.insert(0, "share", scores.shares)
+    cut.insert(0, "share", np.array(BEST_PERCENT) / 100)
     cut.insert(1, "cut", scores.cuts)
     frames[f"{attribute}: cut-offs"] = cut
     groups = [str(n) for k, n in enumerate(names) if k != other]
@@ -282,15 +279,11 @@ def _differences(
         mean, variance, n, mean[other], variance[other], n[other],
         spread=scores.spread, confidence=confidence,
     )  # fmt: skip
-    spread, people = np.sqrt(variance), n.astype(np.int64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p = ttest_ind_from_stats(
-            mean, spread, people, mean[other], spread[other], people[other], equal_var=False
-        ).pvalue
+    p = welch((mean, variance, n), (mean[other], variance[other], n[other]))
     frame = pd.DataFrame(
         {
             "group": [str(scores.groups[k]) for k in known],
-            "rows": people,
+            "rows": n.astype(np.int64),
             "mean": mean,
             "smd": smd,
             "smd_low": low,

@@ -15,6 +15,7 @@ from isonomy._groups import bands, factorize, sort_key
 from isonomy._tables import as_pandas
 from isonomy._unknown import is_missing
 from isonomy._validate import MISSING, check_columns, is_real, listed
+from isonomy.audit.selected_scores import sums_in_sql
 from isonomy.errors import InputError
 from isonomy.metrics.query import MOST_CELLS, banded
 
@@ -47,7 +48,7 @@ class Scores(NamedTuple):
     """A number of each person, by group: how many people, mean, variance, and best shares.
 
     ``spread`` is the standard deviation of all rows; ``beyond[k, g]`` people of group ``g`` are at
-    or beyond ``cuts[k]``, the best ``shares[k]`` of all rows.
+    or beyond ``cuts[k]``, the best ``BEST_PERCENT[k]`` of all rows.
     """
 
     groups: list[Any]
@@ -55,7 +56,6 @@ class Scores(NamedTuple):
     mean: Floats
     variance: Floats
     spread: float
-    shares: Floats
     cuts: Floats
     beyond: Floats
 
@@ -201,7 +201,6 @@ def score_people(
     score: str,
     *,
     less: str | None = None,
-    shares: Sequence[float] = (),
     lowest: bool = False,
     table: str | None = None,
     bins: Bins | None = None,
@@ -214,46 +213,30 @@ def score_people(
     column, score : str
     less : str, optional
         A column to subtract: the difference is looked at.
-    shares : sequence of float
-        The best shares of all rows to count the groups in; ties at the cut are in.
     lowest : bool
-        Whether the best are the lowest, as with prices.
+        Whether the best are the lowest, as with prices; ties at a cut are in.
     table, bins
         As in :func:`count_people`.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"sex": ["m", "m", "f", "f"], "score": [0.1, 0.5, 0.7, 0.9]})
-    >>> scores = score_people(frame, "sex", "score", shares=[0.5])
-    >>> scores.groups, scores.mean.round(3).tolist(), scores.beyond.tolist()
-    (['f', 'm'], [0.8, 0.3], [[2.0, 0.0]])
+    >>> scores = score_people(frame, "sex", "score")
+    >>> scores.groups, scores.mean.round(3).tolist(), scores.beyond[4].tolist()  # the best half
+    (['f', 'm'], [0.8, 0.3], [2.0, 0.0])
     """
-    wanted = np.asarray(shares, dtype=np.float64)
     with _open(source, [column], [c for c in (score, less) if c], table, bins or {}) as rows:
         value = _value(score, less)
         _check_finite(rows, value, score)
-        ends = ", ".join(repr(float(s if lowest else 1 - s)) for s in wanted) or "0.5"
-        spread, cuts = rows.file.execute(
-            f"SELECT stddev_samp({value}), quantile_cont({value}, [{ends}]) FROM {rows.file.rows}"
-        ).fetchone()
-        if cuts is None:
-            raise InputError("There must be at least one person to count; the table holds no rows.")
-        cuts = cuts[: len(wanted)]
-        sign = "<=" if lowest else ">="
-        among = "".join(f", COUNT(*) FILTER ({value} {sign} {cut!r})" for cut in cuts)
-        key = rows.keys[column]
-        found = rows.file.execute(
-            f"SELECT {key}, COUNT(*), avg({value}), var_samp({value}){among} FROM {rows.file.rows} "
-            f"GROUP BY {key}"
-        ).fetchall()
-        labelled = sorted(
-            ((rows.label(column, row[0]), row[1:]) for row in found), key=lambda r: sort_key(r[0])
-        )
-    numbers = np.array([row for _, row in labelled], dtype=np.float64)
+        sign = -1.0 if lowest else 1.0
+        sums = sums_in_sql(rows.file, [rows.keys[column]], f"{sign} * {value}")
+        labels = [rows.label(column, group[0]) for group in sums.groups]
+    mean, variance, _ = sums.moments()
+    everyone = sums.view(np.zeros(len(labels), dtype=np.intp), (("all",),))
+    order = sorted(range(len(labels)), key=lambda k: sort_key(labels[k]))
     return Scores(
-        [label for label, _ in labelled], numbers[:, 0], numbers[:, 1], numbers[:, 2],
-        np.nan if spread is None else float(spread), wanted, np.array(cuts, dtype=np.float64),
-        numbers[:, 3:].T,
+        [labels[k] for k in order], sums.n[order], sign * mean[order], variance[order],
+        float(np.sqrt(everyone.moments()[1][0])), sign * sums.cuts, sums.above[0][:, order],
     )  # fmt: skip
 
 

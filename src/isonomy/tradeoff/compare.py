@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from isonomy._groups import attribute_columns
+from isonomy._groups import attribute_columns, together
 from isonomy._validate import match_values
 from isonomy.audit import declared_model
 from isonomy.data import Dataset, make_splits, prepare
@@ -26,7 +26,8 @@ def train_and_test(
     ----------
     dataset : Dataset
     attribute : str
-        The protected attribute.
+        The protected attribute; ``"sex+race"`` for two together, whose intersections are the
+        groups.
     method : str
         A mitigator by name.
     model : str or classifier
@@ -47,12 +48,27 @@ def train_and_test(
     >>> mitigator.name, len(train["y"]), len(test["y_test"])
     ('reweighing', 280, 120)
     """
-    name = str(match_values(attribute, dataset.attributes, what="protected attribute")[0])
-    rows = prepare(dataset, attribute=name, split=make_splits(dataset, seed=random_state)[0])
+    names = [
+        str(match_values(a, dataset.attributes, what="protected attribute")[0])
+        for a in together(attribute)
+    ]
+    one = len(names) == 1
+    # the preparation drops the rows in which the first attribute is not known
+    known = None if one else np.all([dataset.known(name) for name in names], axis=0)
+    split = make_splits(dataset, seed=random_state, rows=known)[0]
+    rows = prepare(dataset, attribute=names[0], split=split)
     mitigator = make_mitigator(method, declared_model(model) if isinstance(model, str) else model)
-    mitigator.set_params(privileged=1, favorable=1, sensitive_columns=rows.sensitive_column)
-    train = {"X": rows.X_train, "y": rows.y_train, "sensitive_features": {name: rows.s_train}}
-    test = {"X_test": rows.X_test, "y_test": rows.y_test, "sensitive_test": {name: rows.s_test}}
+    mitigator.set_params(
+        privileged=1 if one else dict.fromkeys(names, 1),
+        favorable=1,
+        sensitive_columns=rows.sensitive_column if one else [rows.columns[n] for n in names],
+    )
+    groups = [
+        {name: part.frame[name].to_numpy().astype(np.int8) for name in names}
+        for part in (rows.train, rows.test)
+    ]
+    train = {"X": rows.X_train, "y": rows.y_train, "sensitive_features": groups[0]}
+    test = {"X_test": rows.X_test, "y_test": rows.y_test, "sensitive_test": groups[1]}
     return mitigator, train, test
 
 

@@ -302,6 +302,27 @@ def test_other_roles_forget_what_was_found(
     assert not (folder / "benchmark-page.json").exists()
 
 
+def test_the_same_roles_forget_nothing(client: Any, people: pd.DataFrame, tmp_path: Path) -> None:
+    run = audited(client, people)
+    folder = tmp_path / "runs" / run.split("/")[-1]
+    (folder / "benchmark-page.json").write_text("{}")
+    for step in ("columns", "groups"):
+        sent = fields_of(client.get(f"{run}/{step}").text)
+        assert client.post(f"{run}/{step}", data=sent).status_code == 303
+    assert (folder / "benchmark-page.json").exists()
+
+
+def test_many_ask_for_the_same_audit_at_once(make: Any, people: pd.DataFrame) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    client = make()
+    run = audited(client, people)
+    sent = fields_of(client.get(f"{run}/groups").text)
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(client.post, f"{run}/groups", data=sent) for _ in range(24)]
+        assert {one.result().status_code for one in asked} == {303}
+
+
 def test_two_runs_are_compared(client: Any, people: pd.DataFrame) -> None:
     first = audited(client, people, "before.csv")
     fair = people.assign(y_pred=(people["merit"] > 0).astype(int))
@@ -314,6 +335,38 @@ def test_two_runs_are_compared(client: Any, people: pd.DataFrame) -> None:
     assert re.search(r'class="violated">\s*wider', back.text)
     assert client.get(f"/compare?before={keys[0]}&after={keys[0]}").status_code == 422
     assert client.get("/compare").status_code == 422
+
+
+def test_the_comparison_by_the_command_is_the_same(
+    client: Any, people: pd.DataFrame, tmp_path: Path
+) -> None:
+    import html
+    import shlex
+
+    fair = people.assign(y_pred=(people["merit"] > 0).astype(int))
+    keys = []
+    for name, table in (("before.csv", fair), ("after.csv", people)):
+        keys.append(audited(client, table, name).split("/")[-1])
+        table.to_csv(tmp_path / name, index=False)
+    page = client.get(f"/compare?before={keys[0]}&after={keys[1]}").text
+    assert str(tmp_path) not in page
+    first, second = shown_command(page).splitlines()
+    policy = html.unescape(re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)[-1])
+    (tmp_path / "isonomy.toml").write_text(policy)
+    assert isonomy(*shlex.split(first)[1:], cwd=tmp_path).returncode == 0
+    done = isonomy(*shlex.split(second)[1:], "--json", "check.json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    outcomes = json.loads((tmp_path / "check.json").read_text())["outcomes"]
+    grown = [o for o in outcomes if o["test"] == "no worse"]
+    assert len(grown) == page.count('<th scope="row">')
+    for outcome in grown:
+        assert f"{outcome['value']:+.3f}<small>{outcome['low']:+.3f} to" in page
+
+
+@pytest.mark.parametrize("values", [[True, False], [1.0, 0.0], ["good", "bad"], ["1", "0"]])
+def test_labels_of_any_type(client: Any, people: pd.DataFrame, values: list[Any]) -> None:
+    labels = people["hired"].map({1: values[0], 0: values[1]})
+    audited(client, people.assign(hired=labels, y_pred=labels))
 
 
 # ---------------------------------------------------------------------- long work

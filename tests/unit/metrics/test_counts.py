@@ -1,4 +1,4 @@
-"""Counts: every door in gives the same tensor; bad input gets one sentence."""
+"""Counts: every way in gives the same tensor; bad input gets one sentence."""
 
 import duckdb
 import numpy as np
@@ -348,20 +348,20 @@ def test_shards_that_disagree_on_privilege_are_refused() -> None:
     assert (none + two).privileged == (two + none).privileged == {"group": ("b",)}
 
 
-@pytest.mark.parametrize("door", ["labels", "frame", "query"])
+@pytest.mark.parametrize("way", ["labels", "frame", "query"])
 def test_a_shard_may_lack_a_class_a_group_and_the_privileged(
-    door: str, predictions: pd.DataFrame, tmp_path
+    way: str, predictions: pd.DataFrame, tmp_path
 ) -> None:
     names = {"favorable": "good", "privileged": "M"}
     one = predictions[(predictions["sex"] == "F") & (predictions["y"] == "bad")]
     rest = predictions.drop(one.index)
 
     def count(frame: pd.DataFrame, **more) -> Counts:
-        if door == "labels":
+        if way == "labels":
             return Counts.from_labels(
                 frame["y"], frame["yhat"], sensitive_features=frame["sex"], **names, **more
             )
-        if door == "frame":
+        if way == "frame":
             return Counts.from_frame(
                 pl.from_pandas(frame).lazy(), **NAMES, sensitive_features="sex", **names, **more
             )

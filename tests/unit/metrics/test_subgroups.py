@@ -44,7 +44,7 @@ def mean_distance(rates: dict[str, float], overall: float) -> float:
         ("aveeod", mean_distance(TPR, OVERALL["tpr"])),
         (
             "aveaod",
-            (mean_distance(FPR, OVERALL["fpr"]) + mean_distance(TPR, OVERALL["tpr"])) / 2,
+            mean_distance({g: FPR[g] + TPR[g] for g in FPR}, OVERALL["fpr"] + OVERALL["tpr"]) / 2,
         ),
     ],
 )

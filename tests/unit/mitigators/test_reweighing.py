@@ -1,6 +1,7 @@
 """Reweighing: the weights by hand, and what they do."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from isonomy.errors import NotApplicable
@@ -56,3 +57,22 @@ def test_as_published_the_weights_have_the_last_bit_of_the_reference() -> None:
     *_, plain = Reweighing().resample(None, y, s)
     np.testing.assert_allclose(weight, plain, rtol=1e-15)
     assert (weight != plain).any()
+
+
+def test_as_published_the_sides_of_several_attributes_overlap() -> None:
+    rng = np.random.default_rng(0)
+    a, b, y = (rng.integers(0, 2, 500) for _ in range(3))
+    groups = pd.DataFrame({"a": a, "b": b})
+    expected = np.ones(500)
+    for side in ((a == 1) | (b == 1), (a == 0) | (b == 0)):
+        for label in (0, 1):
+            cell = side & (y == label)
+            expected[cell] *= side.sum() * (y == label).sum() / (500 * cell.sum())
+    method = Reweighing(protocol="as_published", privileged={"a": 1, "b": 1})
+    encoded = method.encode(groups, y, sensitive_features=groups)
+    *_, weight = method.resample(*encoded)
+    np.testing.assert_allclose(weight, expected)
+    *_, corrected = Reweighing().resample(
+        *Reweighing().encode(groups, y, sensitive_features=groups)
+    )
+    assert np.abs(corrected - expected).max() > 0.01

@@ -70,6 +70,33 @@ def test_every_miss_has_the_cause_that_the_numbers_show() -> None:
     )
 
 
+def test_a_distance_is_measured_against_what_chance_leaves_of_two_means() -> None:
+    # a deviation of 0.0316 over five runs: three standard errors of a difference are 0.06
+    changes = [{"TI": 0.155 + 0.02 * k} for k in range(-2, 3)]
+    near = deviations(runs("biswas_2020", {("GC3", "-"): changes}), PUBLISHED)
+    assert near["cause"][near["number"] == "TI"].tolist() == ["spread"]
+    changes = [{"TI": 0.165 + 0.02 * k} for k in range(-2, 3)]
+    far = deviations(runs("biswas_2020", {("GC3", "-"): changes}), PUBLISHED)
+    assert far["cause"][far["number"] == "TI"].tolist() == ["open"]
+
+
+def test_another_published_mean_of_the_same_quantity_is_a_measure_of_chance() -> None:
+    # GC1 and GC4 keep the same columns, and P uses no model; GC3 keeps others
+    both = {("GC1", "P"): [{"TI": 0.14}], ("GC4", "P"): [{"TI": 0.2}], ("GC3", "P"): [{}]}
+    base = {(model, "-"): [{}] for model in ("GC1", "GC3", "GC4")}
+    theirs = runs("biswas_2020:published", base | both)
+    for model, kind in (("GC4", "twins"), ("GC3", "open")):
+        ours = runs("biswas_2020", {(model, "-"): [{}] * 5, (model, "P"): [{"TI": 0.15}] * 5})
+        found = deviations(ours, theirs)
+        found = found[(found["number"] == "TI") & (found["method"] == "P")]
+        assert found["cause"].tolist() == [kind]
+    # E works on the labels of a model: another model's mean says nothing of it
+    met = {(m, "E" if c == "P" else c): v for (m, c), v in both.items()}
+    ours = runs("biswas_2020", {("GC4", "-"): [{}] * 5, ("GC4", "E"): [{"TI": 0.15}] * 5})
+    found = deviations(ours, runs("biswas_2020:published", base | met))
+    assert found["cause"][found["number"] == "TI"].tolist() == ["", "open"]
+
+
 def test_agreement_counts_by_method_and_lists_the_misses() -> None:
     ours = runs("biswas_2020", {("GC1", "-"): [{}] * 3, ("GC3", "-"): [{"TI": 0.2}] * 5})
     shares, misses = agreement(ours, PUBLISHED)

@@ -88,6 +88,15 @@ def test_methods_are_counted_by_stage() -> None:
     assert "as well or better in 2 of 2 models, within 0.1 of total bias in 1 (GC6)" in ours["12"]
 
 
+def test_reweighing_is_preferable_where_it_is_ahead_more_often_than_by_chance() -> None:
+    best, third = biases(0.3, R=0.1, O=0.2), biases(0.3, R=0.2, O=0.1, C=0.15)
+    for ahead, sign in ((7, "(holds)"), (6, "(does not hold)")):  # two of seven methods: 6 of 21
+        made = {f"M{k}": best if k < ahead else third for k in range(21)}
+        said = answers(study(PUBLISHED, made), "ours")["8"]
+        assert said.startswith(f"R is best in {ahead} of 21 models, second in 0; bias falls in 21")
+        assert said.endswith(sign)
+
+
 def test_spread_is_of_several_runs() -> None:
     single = answers([run("GC1", "", 0.1)], "ours")
     assert single["6"].startswith("not yet run")  # the study of these is another one

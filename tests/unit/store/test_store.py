@@ -203,7 +203,7 @@ def test_every_cut_of_the_last_batch_loses_that_batch_only(tmp_path: Path) -> No
         docs, good = read_batches(log.read_bytes())
         assert {doc["key"] for doc in docs} == expected, cut
         assert good == before
-    # through the doors, at a few places: a reader, then a writer that goes on
+    # as a user opens it, at a few places: a reader, then a writer that goes on
     for cut in (before, before + 1, before + 9, len(whole) - 2, len(whole) - 1):
         log.write_bytes(whole[:cut])
         assert Store.open(store.path).keys() == expected
@@ -611,7 +611,7 @@ def test_names_of_machines_stay_in_their_store(tmp_path: Path) -> None:
     assert set(other.runs()["host"]) == {""}
 
 
-# ---- doors that are closed, in words ------------------------------------------------------------
+# ---- what is refused, in words ------------------------------------------------------------
 
 
 def test_refuses_in_words(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from isonomy.papers.icse24_multi import prepare  # noqa: F401 - registers itself
 from isonomy.papers.icse24_multi.cases import ATTRIBUTES
 from isonomy.papers.icse24_multi.findings import findings
 from isonomy.papers.icse24_multi.reader import ARCHIVE, read_icse24
@@ -26,6 +27,7 @@ PAPER = PAPERS.add(
         archive=ARCHIVE,
         more=lambda store: combine([beside(store, ATTRIBUTES)]),
         comparable=True,
+        words=("icse24",),
     ),
     aliases=("icse24",),
 )

@@ -50,7 +50,8 @@
     }
   });
   const scrolls = () => all(".scroll").forEach(box => {
-    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0; else box.removeAttribute("tabindex");
+    const wide = box.scrollWidth > box.clientWidth + 1, given = { tabindex: 0, role: "region", "aria-label": box.querySelector("caption").textContent };
+    Object.entries(given).forEach(([name, value]) => wide ? box.setAttribute(name, value) : box.removeAttribute(name));
   });
   scrolls();
   addEventListener("resize", scrolls);
