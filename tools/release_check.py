@@ -27,13 +27,13 @@ X = np.c_[rng.normal(size=500), sex == "M"]
 STUDY = "isonomy.run(isonomy.load_study('demo').with_(tasks=['synthetic/group'], models=['lr'], repeats=1), "
 # What needs each extra: a few lines that must run with it, and without it name it.
 NEEDS = {
-    "excel": "isonomy.audit_file('people.xlsx', label='favorable', prediction='favorable', sensitive_features='group')",
+    "excel": "isonomy.audit_file('people.xlsx', label='favorable', prediction='merit>=0.5', sensitive_features='group')",
     "plot": "found.plot()",
     "app": "from isonomy.app import make_app; make_app('runs')",
     "fairlearn": "isonomy.make_mitigator('exponentiated_gradient', isonomy.make_model('lr')).fit(X, y, sensitive_features=sex)",
     "optuna": (
         "made = isonomy.make_mitigator('prejudice_remover', isonomy.make_model('lr'))\n"
-        "isonomy.tune(made, X, y, sensitive_features=sex, space={'eta': (0.0, 5.0)}, strategy='optuna', budget=3)"
+        "isonomy.tune(made, {'eta': (0.0, 5.0)}, X, y, sensitive_features=sex, strategy='optuna', budget=3)"
     ),
     "skops": "from isonomy.counterfactual import load_model; load_model('model.skops')",
     "mlflow": (
