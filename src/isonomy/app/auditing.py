@@ -71,6 +71,7 @@ class Auditing:
             run=run,
             about=run.about,
             columns=run.columns,
+            command=_roles(run, chosen).command("audit", run.name),
             chosen=chosen,
             roles=ROLES,
             error=on_page(error),
@@ -88,25 +89,7 @@ class Auditing:
                 held = [n for n, r in zip(names, chosen, strict=True) if r == role]
                 said = f"Only one column can be the {ROLES[role]}; here {len(held)} are: {', '.join(held)}."
                 return self._columns(request, run, chosen, said, 422)
-        by_role = {
-            role: [n for n, r in zip(names, chosen, strict=True) if r == role] for role in ROLES
-        }
-        one = {role: next(iter(by_role[role]), None) for role in ("label", "prediction", "score")}
-        before = run.roles or Roles()
-        kept, drop = by_role["sensitive"], by_role["drop"]
-        same = one["label"] == before.label
-        roles = replace(
-            before,
-            label=one["label"],
-            prediction=one["prediction"],
-            score=one["score"],
-            sensitive=tuple(kept),
-            drop=tuple(drop),
-            bins={a: c for a, c in before.bins.items() if a in kept},
-            privileged={a: v for a, v in before.privileged.items() if a in kept},
-            favorable=before.favorable if same else (),
-            label_cut=before.label_cut if same else "",
-        )
+        roles = _roles(run, chosen)
         try:
             roles.check()
         except InputError as error:
@@ -247,6 +230,27 @@ def policy_of(run: Run, roles: Roles) -> str:
     policy, _ = first_policy(columns, roles.sensitive)
     named = replace(policy, data=replace(policy.data, file=run.name))
     return named.to_toml(comments=True)
+
+
+def _roles(run: Run, chosen: Sequence[str]) -> Roles:
+    """Return the roles that were chosen, with what was said before of columns that keep theirs."""
+    before = run.roles or Roles()
+    names = [c["name"] for c in run.columns]
+    found = {r: tuple(n for n, c in zip(names, chosen, strict=True) if c == r) for r in ROLES}
+    label, kept = next(iter(found["label"]), None), found["sensitive"]
+    same = label == before.label
+    return replace(
+        before,
+        label=label,
+        prediction=next(iter(found["prediction"]), None),
+        score=next(iter(found["score"]), None),
+        sensitive=kept,
+        drop=found["drop"],
+        bins={a: c for a, c in before.bins.items() if a in kept},
+        privileged={a: v for a, v in before.privileged.items() if a in kept},
+        favorable=before.favorable if same else (),
+        label_cut=before.label_cut if same else "",
+    )
 
 
 def _chosen(run: Run) -> list[str]:

@@ -59,9 +59,10 @@ def fig5(frame: pd.DataFrame) -> PaperTable:
         parts[dataset] = values.corr().to_numpy()
     below = np.tril(np.ones((len(BIAS), len(BIAS)), dtype=bool))
     data = pd.DataFrame(np.where(below, parts["german"], parts["titanic"]), BIAS, pd.Index(BIAS))
+    at, of = BIAS.index("TI"), BIAS.index("CNT")
     note = (
         "The text says that CNT and TI are highly negatively correlated in German and positively in "
-        f"Titanic: here {data.loc['TI', 'CNT']:.2f} and {data.loc['CNT', 'TI']:.2f}."
+        f"Titanic: here {parts['german'][at, of]:.2f} and {parts['titanic'][at, of]:.2f}."
     )
     return PaperTable(
         "fig5",
