@@ -161,7 +161,9 @@ def mitigators() -> None:
             *directive("autoclass", f"isonomy.mitigators.{kind.__name__}", ":members:"),
         )
         attribute = "fit and predict" if facts["needs_sensitive_at_predict"] else "fit"
-        groups, classes = ("any" if facts[k] == "any number" else "2" for k in shown[2:4])
+        groups, classes = (
+            "any" if facts[k].startswith("any number") else "2" for k in ("groups", "classes")
+        )
         link = f"[{name}]({name}.md)"
         rows.append([link, kind.stage, groups, classes, attribute, kind.advice])
     heads = ("name", "stage", "groups", "classes", "needs the attribute to", "advice")

@@ -83,7 +83,11 @@ def describe(method: Any) -> dict[str, Any]:
         "needs": "; ".join(needs),
         "groups": "any number" if method.multi_group else "privileged against the rest",
         "several attributes": method.with_several(),
-        "classes": "any number" if method.multi_class else "two",
+        "classes": "any number"
+        if method.multi_class
+        else "any number, one against the rest"
+        if method.one_against_rest
+        else "two",
         "aims": ", ".join(method.aims).replace("_", " ") or "another goal than gaps between groups",
         "strength": ", ".join(method.strength_values) or "none to tune",
         "needs_sensitive_at_predict": method.needs_sensitive_at_predict,

@@ -66,6 +66,8 @@ class Declared:
     """What several protected attributes are to it, where :meth:`with_several` does not say it."""
     multi_class: ClassVar[bool] = False
     """Whether y may have more than two classes."""
+    one_against_rest: ClassVar[bool] = False
+    """Whether more than two classes are served by one mitigator for each, the others together."""
     dataset_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Parameters that a study may set by dataset (``"@dataset"``), with the datasets' values."""
     aims: ClassVar[Mapping[str, Mapping[str, Any]]] = {}

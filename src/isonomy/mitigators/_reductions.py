@@ -177,6 +177,7 @@ class Reduction(InProcessor):
     reference = "Agarwal et al., ICML 2018"
     costly = True
     multi_group = True
+    one_against_rest = True
     # bounded_group_loss makes no rates equal
     aims: ClassVar = {
         goal: {"constraint": goal} for goal in CONSTRAINTS if goal != "bounded_group_loss"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
@@ -106,6 +106,10 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Positions of the protected columns in X.
     degenerate_ : bool
         Whether all training rows are predicted to be of one class.
+    one_for_each_ : list
+        Of more than two classes, where the method serves them one against the rest: a fitted
+        mitigator for each. The class with the largest probability is predicted; what the method
+        makes equal is equal for each of these mitigators, and not exactly for that label.
     """
 
     estimator: BaseEstimator | None = field(default=None, kw_only=False)
@@ -162,6 +166,9 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 IsonomyWarning,
                 stacklevel=2,
             )
+        self.one_for_each_: list[BaseMitigator] = []
+        if self.one_against_rest and len(classes := np.unique(as_vector(y, name="y"))) > 2:
+            return self._fit_each(classes, X, y, sensitive_features, sample_weight)
         X, y01, s, w = self.encode(
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
         )
@@ -177,6 +184,40 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                     raise
                 raise refusal from error
         return self
+
+    def _fit_each(self, classes: Vector, X: Any, y: Any, s: Any, w: Any) -> Self:
+        """Fit one mitigator for each class, against the others together."""
+        if classes.dtype.kind == "f" and (classes % 1 != 0).any():
+            self._learn_labels(as_vector(y, name="y"))  # refuses numbers that are no classes
+        self.classes_ = classes
+        self.favorable_: Any = None
+        labels = as_vector(y, name="y")
+        with warnings.catch_warnings(action="ignore", category=DegenerateOutputWarning):
+            # a class may well be the likeliest of all and never likelier than the rest
+            self.one_for_each_ = [
+                clone(self)
+                .set_params(favorable=True)
+                .fit(X, labels == c, sensitive_features=s, sample_weight=w)
+                for c in classes
+            ]
+        first = self.one_for_each_[0]
+        names = ("groups_", "privileged_", "sensitive_columns_", "n_features_in_", "feature_names_in_")  # fmt: skip
+        for name in names:
+            if hasattr(first, name):
+                setattr(self, name, getattr(first, name))
+        found = self.predict(X, sensitive_features=s)
+        self.degenerate_ = bool((found == found[0]).all())
+        self._say_if_degenerate(found[:1])
+        return self
+
+    def _each(self, X: Any, s: Any) -> Floats:
+        """Return the chance of each class by its own mitigator, the chances of a row adding up to 1."""
+        p = np.column_stack(
+            [one.predict_proba(X, sensitive_features=s)[:, 1] for one in self.one_for_each_]
+        )
+        total = p.sum(axis=1, keepdims=True)
+        even = np.full_like(p, 1.0 / p.shape[1])
+        return np.asarray(np.divide(p, total, out=even, where=total > 0))
 
     def _refusal(self, error: Exception, rows: int) -> Exception:
         """Return an error as one of ours, with the way out where a group of unknown rows is one."""
@@ -201,6 +242,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> Vector:
         """Return the mitigated labels, coded as in fit."""
+        if getattr(self, "one_for_each_", None):
+            return np.asarray(self.classes_[self._each(X, sensitive_features).argmax(axis=1)])
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
         lost = self._without_group(X, s)
         if not lost.size:
@@ -220,6 +263,8 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
         """Return each class's probability, in the order of ``classes_``."""
+        if getattr(self, "one_for_each_", None):
+            return self._each(X, sensitive_features)
         X, s = self.encode_rows(X, sensitive_features=sensitive_features)
         lost = self._without_group(X, s)
         if not lost.size:
@@ -567,12 +612,15 @@ class BaseMitigator(Declared, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if self.degenerate_ and head < len(s):
             every = self._predict(X, groups)
             self.degenerate_ = bool((every == every[0]).all())
+        self._say_if_degenerate(first[:1])
+
+    def _say_if_degenerate(self, label: Vector) -> None:
         if self.degenerate_:
             warnings.warn(
-                f"{self.name} predicts {listed(first[:1])} for every training row: no disparity and no "
+                f"{self.name} predicts {listed(label)} for every training row: no disparity and no "
                 f"use; weaken the mitigation or try another method.",
                 DegenerateOutputWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

@@ -1,6 +1,6 @@
 """Equalised odds (Hardt et al., 2016): flip labels at random until the error rates are equal."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linprog
@@ -28,6 +28,10 @@ class EqualizedOdds(PostProcessor):
     is turned. Of the points that all groups can reach the best one is chosen: by a closed form
     for two groups, by a linear program in two unknowns for more.
 
+    With more than two classes every predicted label is replaced by another one with a probability of
+    its own in each group, such that all groups have one confusion matrix (given the true label), and
+    a linear program finds the best of these.
+
     Parameters
     ----------
     estimator : classifier, optional
@@ -46,6 +50,10 @@ class EqualizedOdds(PostProcessor):
         The probability that an unfavourable prediction becomes favourable.
     false_positive_rate_, true_positive_rate_ : float
         The rates that all groups are brought to, on the rows the rule was learnt from.
+    replace_ : array of shape (groups, classes, classes)
+        With more than two classes: the probability that a predicted label becomes another one.
+    confusion_ : array of shape (classes, classes)
+        With more than two classes: how often each true label (row) is predicted as each one.
 
     Notes
     -----
@@ -63,6 +71,7 @@ class EqualizedOdds(PostProcessor):
                     privileged first                       ``random_state``
     learnt on       the training rows' own labels          out-of-fold labels
     groups          two                                    any number
+    classes         two                                    any number
     weights         half honoured: unweighted shares       honoured
                     over weighted base rates
     constant        whatever corner the solver returns     the fewest flips
@@ -74,7 +83,8 @@ class EqualizedOdds(PostProcessor):
     References
     ----------
     M. Hardt, E. Price and N. Srebro, "Equality of opportunity in supervised learning",
-    NeurIPS 2016.
+    NeurIPS 2016. Of more classes: P. Putzel and S. Lee, "Blackbox post-processing for multiclass
+    fairness", SafeAI 2022.
 
     Examples
     --------
@@ -101,6 +111,7 @@ class EqualizedOdds(PostProcessor):
     }
     draws_to_predict = True
     multi_group = True
+    multi_class = True
     needs_scores = False
 
     objective: str | None = None
@@ -118,6 +129,9 @@ class EqualizedOdds(PostProcessor):
         objective = self.objective or ("balanced" if self.published else "accuracy")
         check_choice("objective of equalized_odds", objective, OBJECTIVES)
         names = getattr(self, "groups_", range(int(s.max()) + 1))
+        if getattr(self, "favorable_", 1) is None:
+            self._fit_classes(labels, y, s, w, names, objective)
+            return
         if self.published and len(names) != 2:
             raise NotApplicable(
                 f"equalized_odds as published takes two groups and there are {len(names)}; "
@@ -136,10 +150,44 @@ class EqualizedOdds(PostProcessor):
         self.false_positive_rate_ = float(fpr[0] * self.keep_[0] + (1 - fpr[0]) * self.turn_[0])
         self.true_positive_rate_ = float(tpr[0] * self.keep_[0] + (1 - tpr[0]) * self.turn_[0])
 
+    def _fit_classes(
+        self, labels: Vector, y: Vector, s: Vector, w: Weights, names: Any, objective: str
+    ) -> None:
+        """Learn with which probability each label of each group becomes each other one."""
+        size = len(self.classes_)
+        if self.published:
+            raise NotApplicable(
+                f"equalized_odds as published takes two classes and there are {size}; use "
+                f'protocol="corrected".'
+            )
+        cell = (s * size + y) * size + labels
+        count = np.bincount(cell, w, len(names) * size**2).reshape(-1, size, size).astype(float)
+        total = count.sum(axis=2)
+        check_cells(total, names, who=self.name)
+        share = total.sum(axis=0) / total.sum()
+        weight = share if objective == "accuracy" else np.full(size, 1.0 / size)
+        rates = count / total[:, :, None]
+        shares = count.sum(axis=1) / total.sum()
+        self.replace_, self.confusion_ = one_confusion(rates, weight, shares)
+
+    def _outputs(self, estimator: Any, X: Any) -> tuple[Floats, Vector]:
+        if len(self.classes_) == 2:
+            return super()._outputs(estimator, X)
+        labels = np.searchsorted(self.classes_, estimator.predict(X))
+        return labels.astype(np.float64), labels  # the labels alone decide
+
+    def _predict_proba(self, X: Any, s: Vector | None) -> Floats:
+        if len(self.classes_) == 2:
+            return super()._predict_proba(X, s)
+        return np.asarray(self.replace_[s, self._outputs(self.estimator_, X)[1]])
+
     def adjust(self, scores: Floats, labels: Vector, s: Vector) -> Vector:
         """Flip labels at random."""
         if not self.published:
             draw = uniform(self.random_state, len(s))
+            if getattr(self, "favorable_", 1) is None:
+                steps = self.replace_[s, labels].cumsum(axis=1)[:, :-1]
+                return np.asarray((draw[:, None] >= steps).sum(axis=1), dtype=np.intp)
             return (draw < self.adjust_scores(scores, labels, s)).astype(np.intp)
         adjusted = labels.copy()
         source = np.random.RandomState(SEED)
@@ -221,6 +269,54 @@ def linear_program(fpr: Floats, tpr: Floats, share: float) -> tuple[float, float
     assert result.x is not None, result.message  # (0, 0) is always feasible
     x, z = np.clip(result.x, 0.0, 1.0)  # the solver may overstep its bounds by a rounding
     return float(x), float(z)
+
+
+def one_confusion(rates: Floats, weight: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Return how labels of each group are replaced so that all groups have one confusion matrix.
+
+    Parameters
+    ----------
+    rates : array of shape (groups, classes, classes)
+        How often each true label is predicted as each one, by group.
+    weight : array of shape (classes,)
+        What a right prediction of each class is worth.
+    shares : array of shape (groups, classes)
+        How many rows are predicted so; of equally good rules the one that replaces few is taken.
+
+    Returns
+    -------
+    (array of shape (groups, classes, classes), array of shape (classes, classes))
+        The probabilities of replacing, and the confusion matrix.
+
+    Examples
+    --------
+    >>> rates = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.75, 0.25], [0.25, 0.75]]])
+    >>> replace, confusion = one_confusion(rates, np.full(2, 0.5), np.full((2, 2), 0.25))
+    >>> confusion.round(6).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
+    groups, size = rates.shape[:2]
+    moves, every = groups * size**2, size**2
+    # what a label becomes, [group, predicted, new], then the confusion matrix [true, new]
+    same = np.zeros((groups, size, size, moves + every))
+    new = np.arange(size)
+    for g in range(groups):  # groups and classes, not rows
+        for y in range(size):
+            for a in range(size):
+                same[g, y, new, (g * size + a) * size + new] = rates[g, y, a]
+            same[g, y, new, moves + y * size + new] = -1.0
+    whole = np.kron(np.eye(groups * size), np.ones(size))
+    equal = np.concatenate(
+        [same.reshape(-1, moves + every), np.pad(whole, ((0, 0), (0, every)))], axis=0
+    )
+    limits = np.concatenate([np.zeros(groups * every), np.ones(groups * size)])
+    kept = np.einsum("ga,ab->gab", shares, np.eye(size)).ravel()
+    worth = np.concatenate([1e-7 * kept, np.diag(weight).ravel()])
+    result = linprog(-worth, A_eq=equal, b_eq=limits, bounds=(0, 1), method="highs")
+    assert result.x is not None, result.message  # one label for everybody is always feasible
+    made = _tidy(np.clip(result.x, 0.0, 1.0))
+    replace = made[:moves].reshape(groups, size, size)
+    return replace / replace.sum(axis=2, keepdims=True), made[moves:].reshape(size, size)
 
 
 def _flips(x: float, z: float, fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:

@@ -103,6 +103,7 @@ class FairnessConstrainedThresholds(PostProcessor):
     cheap_to_tune = True
     draws_to_predict = True
     multi_group = True
+    one_against_rest = True
 
     constraint: str = "demographic_parity"
     tolerance: float = 0.0

@@ -219,6 +219,6 @@ class PostProcessor(BaseMitigator):
 
 def strata(y: Vector, s: Vector, least: int) -> Vector:
     """Return class-by-group strata, or the classes alone where a cell is too small to spread."""
-    cells = s * 2 + y
+    cells = s * (int(y.max()) + 1) + y
     counts = np.bincount(cells)
     return cells if counts[counts > 0].min() >= least else y

@@ -163,7 +163,7 @@ class Paper:
         """Read the metrics of the tables from a store."""
         if not self.metrics:
             whole = store.frame()
-            return whole if self.more is None else combine([whole, self.more(store)])
+            return whole if self.more is None else _with_more(whole, self.more(store))
         # runs hold signed gaps, points of a baseline the mean of their sizes
         stored = {m: [n for n in (m, m.strip("|")) if n in store.metrics] for m in self.metrics}
         absent = [metric for metric, names in stored.items() if not names]
@@ -186,6 +186,13 @@ class Paper:
         if self.about_runs is _no_notes:
             return made
         return replace(made, notes=(*made.notes, *self.about_runs(made.name, store.runs())))
+
+
+def _with_more(whole: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
+    """Add rows to a result frame; where both hold a run's metric, that of ``more`` is the paper's."""
+    key = ["dataset", "attributes", "model", "mitigator", "repeat", "metric"]
+    own, new = (pd.MultiIndex.from_frame(f[key].astype(str)) for f in (whole, more))
+    return combine([whole[~own.isin(new)], more])
 
 
 def with_others(ours: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from isonomy.metrics import RATES, Counts
+from isonomy.metrics import RATES, Counts, get_metric
 from isonomy.store.record import Record, magnitude, records_frame
 from isonomy.study.measure import measure_counts, tested
 
@@ -82,6 +82,9 @@ def size_of(gap: str, attribute: str) -> str:
 def subgroup_rates(counts: Counts) -> dict[str, float]:
     """Return every rate of every subgroup of counts whose privileged values are declared.
 
+    Subgroups are of privileged and unprivileged sides, as the studies code them; of several
+    attributes the worst and average cases over these are returned, too.
+
     Examples
     --------
     >>> counts = Counts.from_labels(
@@ -97,11 +100,15 @@ def subgroup_rates(counts: Counts) -> dict[str, float]:
     ]
     groups = tuple(product((0, 1), repeat=len(counts.attributes)))
     laid = counts.regroup(np.array([groups.index(side) for side in sides]), groups)
-    return {
+    found = {
         of_group(rate, counts.attributes, group): float(value)
         for rate in SHARES.values()
         for group, value in zip(groups, RATES[rate](laid), strict=True)
     }
+    for name in (*WORST.values(), *AVERAGE.values()) if len(counts.attributes) > 1 else ():
+        metric = get_metric(name)
+        found[name] = float(metric.fn(laid, **metric.parameters))
+    return found
 
 
 def beside(store: "Store", attributes: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:

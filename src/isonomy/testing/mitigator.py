@@ -272,7 +272,7 @@ def _serves_many_groups_or_says_so(m: BaseMitigator) -> None:
 def _serves_many_classes_or_says_so(m: BaseMitigator) -> None:
     X, y, s = _case()
     three = y + (X["skill"].to_numpy() > 3)
-    if m.multi_class:
+    if m.multi_class or m.one_against_rest:
         assert set(_predict(_fit(m, X, three, s), X, s)) <= {0, 1, 2}
     else:
         assert "classes" in _refusal(lambda: _fit(m, X, three, s), NotApplicable)

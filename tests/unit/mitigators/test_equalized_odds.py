@@ -5,10 +5,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from sklearn.linear_model import LogisticRegression
 
 from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.mitigators import EqualizedOdds
-from isonomy.mitigators.equalized_odds import _flips, closed_form, linear_program
+from isonomy.mitigators.equalized_odds import _flips, closed_form, linear_program, one_confusion
 
 LABELS = np.array([1, 1, 0, 0, 1, 0, 0, 0])
 Y = np.array([1, 1, 0, 0, 1, 1, 0, 0])
@@ -143,3 +144,57 @@ def test_refusals() -> None:
         learn(EqualizedOdds(), y=np.array([1, 1, 0, 0, 0, 0, 0, 0]))
     with pytest.raises(NotApplicable, match="two groups and there are 3"):
         learn(EqualizedOdds(protocol="as_published"), s=np.array([1, 1, 2, 2, 0, 0, 0, 0]))
+
+
+def classes_case(n: int = 6000, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    s = rng.integers(0, 3, n)
+    skill = rng.normal(size=n) + 0.6 * s
+    y = np.digitize(skill + rng.normal(0, 1, n), [0.2, 1.2])
+    return np.column_stack([skill, s == 1, s == 2]), np.array(["low", "middle", "top"])[y], s
+
+
+def confusions(y: np.ndarray, labels: np.ndarray, s: np.ndarray) -> np.ndarray:
+    names = np.unique(y)
+    return np.array([
+        [[((labels == b) & (y == t) & (s == g)).sum() / ((y == t) & (s == g)).sum() for b in names]
+         for t in names] for g in np.unique(s)
+    ])  # fmt: skip
+
+
+def test_more_classes_get_one_confusion_matrix_in_all_groups() -> None:
+    X, y, s = classes_case(20_000)
+    plain = LogisticRegression().fit(X, y)
+    before = np.ptp(confusions(y, plain.predict(X), s), axis=0).max()
+    rule = EqualizedOdds(LogisticRegression(), fit_on="train").fit(X, y, sensitive_features=s)
+    labels = rule.predict(X, sensitive_features=s)
+    after = np.ptp(confusions(y, labels, s), axis=0).max()
+    assert before > 0.3
+    assert after < 0.05  # what is drawn; in expectation it is none
+    share = rule.predict_proba(X, sensitive_features=s)
+    names = np.unique(y)
+    expected = np.array([
+        [share[(y == t) & (s == g)].mean(axis=0) for t in names] for g in range(3)
+    ])  # fmt: skip
+    np.testing.assert_allclose(np.ptp(expected, axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(expected[0], rule.confusion_, atol=1e-6)
+    np.testing.assert_allclose(share.sum(axis=1), 1)
+    # much better than one label for everybody
+    assert (labels == y).mean() > max((y == name).mean() for name in names) + 0.05
+
+
+def test_of_two_classes_both_programs_agree() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        rates = rng.dirichlet([1, 1], size=(3, 2))
+        share = rng.uniform(0.2, 0.8)
+        x, z = linear_program(rates[:, 0, 1], rates[:, 1, 1], share)
+        _, confusion = one_confusion(rates, np.array([1 - share, share]), np.full((3, 2), 1 / 6))
+        found = share * confusion[1, 1] + (1 - share) * confusion[0, 0]
+        assert found == pytest.approx(share * z + (1 - share) * (1 - x), abs=1e-6)
+
+
+def test_more_classes_are_refused_as_published() -> None:
+    X, y, s = classes_case(600)
+    with pytest.raises(NotApplicable, match="takes two classes and there are 3"):
+        EqualizedOdds(protocol="as_published").fit(X, y, sensitive_features=s == 1)
