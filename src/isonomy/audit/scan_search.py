@@ -118,7 +118,7 @@ def scan_table(
             notes.append(
                 f"More than {MOST_LISTED} groups may depart by {rate}: the farthest are listed."
             )
-        first = int(np.abs(found.statistic).argmax())
+        first = int(np.round(np.abs(found.statistic), 6).argmax())
         inside = members(found.conditions[[*told, first]], found.literals, table.codes)
         made = _described(
             table, rate, found, [*told.tolist(), first], inside, rows, hits, critical, len(rates)

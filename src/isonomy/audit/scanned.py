@@ -266,8 +266,8 @@ def scan_counts(
     Examples
     --------
     >>> made = Counts.from_labels([1, 0] * 40, [1, 0] * 40, sensitive_features=["a", "b"] * 40)
-    >>> scan_counts(made, rates=["selection_rate"]).findings[0].group
-    'group = b'
+    >>> scan_counts(made, rates=["selection_rate"]).findings[0].group  # as far as group = b
+    'group = a'
     """
     if counts.weighted:
         raise InputError("A scan permutes rows, so that they must have no weights; leave them out.")

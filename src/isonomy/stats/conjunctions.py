@@ -321,7 +321,7 @@ def telling(
     alike = np.zeros(len(codes), dtype=np.intp)
     statistic = np.abs(found.statistic[order])
     while order.size and len(listed) < most:
-        best = int(statistic.argmax())
+        best = int(np.round(statistic, 6).argmax())  # equal ones stay in order
         if statistic[best] < critical:
             break
         listed.append(best)
