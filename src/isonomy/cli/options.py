@@ -213,7 +213,9 @@ Seed = Annotated[
 Backend = Annotated[str, typer.Option("--backend", help="serial, loky, dask or ray.")]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="Worker processes; by default one per core."),
+    typer.Option(
+        "--workers", min=1, help="Worker processes; by default one per core (serve: one fewer)."
+    ),
 ]
 Scheduler = Annotated[
     str | None,

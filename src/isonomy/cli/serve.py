@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from isonomy.cli.options import Trust
+from isonomy.cli import options
 from isonomy.cli.output import messages
 from isonomy.errors import InputError
 
@@ -49,7 +49,7 @@ def serve_command(
             help="A program as the model, as for isonomy tail; may be repeated.",
         ),
     ] = [],
-    trust: Trust = False,
+    trust: options.Trust = False,
     studies: Annotated[
         list[str],
         typer.Option(
@@ -62,12 +62,8 @@ def serve_command(
     max_rows: Annotated[
         int, typer.Option("--max-rows", min=1, help="Most rows of a file.")
     ] = 2_000_000,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", min=1, help="Processes of a benchmark; by default one core is left free."
-        ),
-    ] = None,
+    workers: options.Workers = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Serve a local web page: bring a CSV or Parquet file, correct the columns, see the audit, benchmark.
 

@@ -71,8 +71,8 @@ class MirrorFair(BaseMitigator):
                 first repeat, for all repeats)
     close       unsure rows of the unprivileged get   the larger probability, rounded to one digit
                 the probability 1: a bracket is
-                misplaced, ``max(round(p, 1),
-                round(q), 1)``
+                misplaced, so that the largest of
+                p, q and 1 is taken
     calibrated  the mirror of a learner without       once
                 scores is calibrated twice
     ==========  ====================================  ===========================================
