@@ -15,7 +15,7 @@
     ├── DegenerateOutputWarning            a classifier that predicts one class only
     ├── UnmetConstraintWarning             a limit on a disparity that could not be reached
     ├── DataCaveatWarning                  something a user of this dataset must know
-    ├── ThinEvidenceWarning                a gate that a policy opens although a gap is undecided
+    ├── ThinEvidenceWarning                a gate that a policy opens on too little evidence
     └── VersionChangeWarning               a run continues with other versions of libraries
 
 Every message is one sentence: what must be, what was got, and what to do.

@@ -74,8 +74,8 @@ def sentences(section: Section) -> list[str]:
         best = replace(best, performance=choice.performance, bias=choice.bias)
         luck = (
             (
-                f"These numbers are less what being the best of {choice.among} methods adds by luck; "
-                "the table has those before."
+                f"The best of {choice.among} methods is partly the luckiest: these numbers allow for "
+                "that, those in the table do not."
             ),
         )
     few = [f"This is not decided yet: {_too_few(section)}."] if section.repeats < FEWEST else []

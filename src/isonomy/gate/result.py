@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NoReturn
 
@@ -14,11 +13,6 @@ from isonomy.gate.decision import EXIT_CODES, State, Verdict
 from isonomy.gate.policy import Policy, Thin
 
 STATES: tuple[State, ...] = ("violated", "too little evidence", "accepted", "within")
-HEADLINES: Mapping[Verdict, str] = {
-    "pass": "Pass",
-    "violated": "Violated",
-    "too little evidence": "Too little evidence",
-}
 
 
 @dataclass(frozen=True)
@@ -121,15 +115,15 @@ class Check:
         """Say in one sentence how the gate stands, and why."""
         tally = Counter(o.state for o in self.outcomes)
         words = ", ".join(f"{tally[s]} {s}" for s in STATES if tally[s])
-        return f"{HEADLINES[self.verdict]}: of {len(self.outcomes)} gaps, {words}."
+        gaps = "1 gap" if len(self.outcomes) == 1 else f"{len(self.outcomes)} gaps"
+        return f"{self.verdict.capitalize()}: of {gaps}, {words}."
 
     def sentences(self) -> list[str]:
-        """Say in words what decided, what is undecided, and what a reader must know."""
+        """Say in words what decided, what lacks evidence, and what a reader must know."""
         out = [self.headline()]
         for state in ("violated", "too little evidence", "accepted"):
             found = self.by_state(state)
-            words = {"violated": "Violated", "accepted": "Accepted"}.get(state, "Undecided")
-            out += [f"{words}: {o.sentence()}" for o in found]
+            out += [f"{state.capitalize()}: {o.sentence()}" for o in found]
         return [*out, *self.notes]
 
     def frame(self) -> pd.DataFrame:

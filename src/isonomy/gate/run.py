@@ -98,7 +98,7 @@ def assert_fair(
     >>> policy = Policy(attributes="sex", metrics={"spd": 0.1})
     >>> assert_fair(audit(y, y, sensitive_features={"sex": sex}, privileged="m"), policy)
     Traceback (most recent call last):
-    AssertionError: Too little evidence: of 1 gaps, 1 too little evidence.
+    AssertionError: Too little evidence: of 1 gap, 1 too little evidence.
     ...
     """
     __tracebackhide__ = True  # pytest shows the line that asked, not this one
@@ -252,7 +252,8 @@ def _notes(found: Audit, outcomes: list[Outcome], expired: list[Accepted]) -> li
     ]
     thin = [o for o in outcomes if o.state == "too little evidence" and o.thin_evidence != "fail"]
     if thin:
-        out.append(f"The policy lets {len(thin)} undecided gaps pass (thin_evidence).")
+        gaps = "1 gap" if len(thin) == 1 else f"{len(thin)} gaps"
+        out.append(f"The policy lets {gaps} with too little evidence pass (thin_evidence).")
     for attribute in dict.fromkeys(o.attribute for o in outcomes):
         rows = found.sizes[(found.sizes["attribute"] == attribute) & ~found.sizes["compared"]]
         if len(rows):

@@ -52,7 +52,7 @@ def log_mlflow(
     metrics = metrics_of(audited, prefix)
     mlflow.log_metrics(metrics, run_id=run_id)
     files: dict[str, Any] = {"audit.json": audited.to_dict()}
-    texts = {"audit.html": audited.to_html(title=prefix)}
+    texts = {"audit.html": audited.to_html()}
     if done is not None:
         from isonomy.gate.faces import to_markdown
 

@@ -33,7 +33,7 @@ LIMITS = (
         "judgement that people must make and give reasons for."
     ),
 )
-_MOST_SENTENCES = 4
+MOST_SENTENCES = 4
 _THIN = "insufficient evidence"
 
 
@@ -88,11 +88,14 @@ def audit_verdict(
         (f for f in every if f.verdict == "violated"),
         key=lambda f: (f not in sure, 1.0 if f.p_value is None else f.p_value),
     )
-    sentences = [finding_in_words(f) for f in worst[:_MOST_SENTENCES]]
-    if len(worst) > _MOST_SENTENCES:
-        sentences.append(f"{len(worst) - _MOST_SENTENCES} more are violated: see the numbers.")
+    sentences = [finding_in_words(f) for f in worst[:MOST_SENTENCES]]
+    if len(worst) > MOST_SENTENCES:
+        sentences.append(f"{len(worst) - MOST_SENTENCES} more are violated: see the numbers.")
     if needs := [f.rows_more for f in every if f.rows_more and f.verdict == _THIN]:
-        span = f"some {min(needs):,}" + (f" to {max(needs):,}" if max(needs) > min(needs) else "")
+        least, most = min(needs), max(needs)
+        span = f"some {least:,}"
+        if most > least:
+            span += f" to {most:,}" if most <= 1_000_000 else " to more than 1,000,000"
         sentences.append(
             f"Where evidence is insufficient, {span} more rows like these would decide, were the "
             f"rates and the shares of the groups to stay."

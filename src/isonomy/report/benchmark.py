@@ -402,13 +402,15 @@ def _other_metrics(judged: Sequence[MethodVerdict]) -> list[b.Block]:
 def _facts(result: Benchmark, title: str | None) -> list[tuple[str, str]]:
     good, fair = metric_words(result.performance), metric_words(result.fairness)
     repeats = sorted({s.repeats for s in result.sections})
+    alone = max(s.gap.splits for s in result.sections)
+    more = f"; the original model's gap: {alone}" if alone > max(repeats) else ""
     most = "" if result.max_loss is None else f"{result.max_loss:g} of {good}"
     return [
         ("Data", title or result.data),
         ("Attributes", ", ".join(dict.fromkeys(s.attribute for s in result.sections))),
         ("Models", ", ".join(dict.fromkeys(s.model for s in result.sections))),
         ("Judged by", f"{good}, and bias: {fair}"),
-        ("Splits", f"{' and '.join(map(str, repeats))}, the same for every method"),
+        ("Splits", f"{' and '.join(map(str, repeats))}, the same for every method{more}"),
         ("Most that may be given up", most),
         ("Worth it", f"good or win-win with a probability of at least {100 * result.sure:g} %"),
         (

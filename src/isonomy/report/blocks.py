@@ -53,6 +53,7 @@ def summary(
     table: Iterable[Block] = (),
     method: Iterable[Block] = (),
     limits: Iterable[str] = (),
+    statement: str = STATEMENT,
     command: str | None = None,
     headings: Mapping[str, str] | None = None,
 ) -> Summary:
@@ -67,7 +68,9 @@ def summary(
     people, picture, table, method : iterable of blocks
         The parts of the page, in this order.
     limits : iterable of str
-        What the result cannot show; that it is no certification is added.
+        What the result cannot show.
+    statement : str
+        What stands last among them: that this is no certification.
     command : str, optional
         The command line that makes the page again.
     headings : mapping, optional
@@ -85,7 +88,7 @@ def summary(
         "picture": [*picture],
         "table": [*table],
         "method": [*method, *again, soft(MADE_WITH)],
-        "limits": [items([*limits, STATEMENT])],
+        "limits": [items([*limits, statement])],
     }
     names = PARTS | dict(headings or {})
     made_of = {

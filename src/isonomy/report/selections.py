@@ -8,7 +8,15 @@ import pandas as pd
 from isonomy._shown import SUMMARIES, Summary
 from isonomy.audit import SelectionAudit
 from isonomy.report import blocks as b
-from isonomy.report.audit import LIMITS, TONE, audit_charts, audit_facts, audit_verdict, gap_table
+from isonomy.report.audit import (
+    LIMITS,
+    MOST_SENTENCES,
+    TONE,
+    audit_charts,
+    audit_facts,
+    audit_verdict,
+    gap_table,
+)
 from isonomy.report.scan import scan_blocks, scan_sentences
 from isonomy.stats.written import write_p_value
 
@@ -56,14 +64,21 @@ def _shown(found: SelectionAudit, table: pd.DataFrame, attribute: str) -> pd.Dat
 
 
 def _violated(found: SelectionAudit) -> list[str]:
-    """Return a sentence for every group whose ratio is violated."""
-    rows = found.ratios[found.ratios["verdict"] == "violated"].to_dict("records")
-    return [
+    """Return a sentence for the groups whose ratios are violated, the lowest ratios first.
+
+    Where the reference is also the best group, the two comparisons are one.
+    """
+    violated = found.ratios[found.ratios["verdict"] == "violated"]
+    rows = violated.drop_duplicates(["attribute", "group", "other"]).sort_values("ratio")
+    sentences = [
         f"{r['group']} ({r['attribute']}): selected at {r['ratio']:.2f} of the rate of {r['other']} "
         f"({b.span(r['low'], r['high'], 2)}); {abs(r['shortfall']):,.0f} people "
         f"{'fewer' if r['shortfall'] >= 0 else 'more'} than at that rate."
-        for r in rows
+        for r in rows[:MOST_SENTENCES].to_dict("records")
     ]
+    if len(rows) > MOST_SENTENCES:
+        sentences.append(f"{len(rows) - MOST_SENTENCES} more such ratios: see the numbers.")
+    return sentences
 
 
 def _people(found: SelectionAudit, attribute: str) -> b.Block:

@@ -30,7 +30,7 @@ def summarize_template(
         picture=[_chart(p) for section in document.sections for p in section.pictures],
         table=[block for section in document.sections for block in _blocks(section)],
         method=[b.facts([("Data", title or "")])],
-        limits=[document.disclaimer],
+        statement=document.disclaimer,
         command=command,
         headings={"people": "To be known, and to be filled in", "table": "The form"},
     )

