@@ -153,7 +153,7 @@ def audit_models(
             favorable=list(good_labels),
             privileged=known,
             X=features,
-            metrics=chosen,
+            metrics=[m for m in chosen if a.score is not None or m.needs != "scores"],
             thresholds=thresholds,
             confidence=confidence,
             resamples=resamples,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomy._arrays import Floats, divide
+from isonomy._tables import as_matrix
 from isonomy._validate import check_length
 from isonomy.errors import InputError
 from isonomy.metrics.counts import Counts
@@ -125,11 +126,7 @@ def neighbours(
     chunk_bytes : int
         Working memory for one block of distances.
     """
-    data = np.asarray(X, dtype=np.float64)
-    if data.ndim != 2:
-        raise InputError(f"X must have rows and columns; got an array of shape {data.shape}.")
-    if not np.isfinite(data).all():
-        raise InputError("X must be finite to measure distances; it holds NaN or infinity.")
+    data = as_matrix(X, who="A distance between rows")
     rows = data.shape[0]
     room = rows if include_self else rows - 1
     if not 1 <= k <= room:

@@ -128,15 +128,15 @@ class Paper:
             Our runs of the paper's other studies, which findings use, too.
         """
         recipe = self.tables[table]
+        if reading is not None and not recipe.has_readings:
+            raise InputError(f"{table} has one reading only; leave --reading out.")
+        if reading not in (None, "as_published", "corrected"):
+            raise InputError(f"--reading must be as_published or corrected; got {reading!r}.")
         if missing := recipe.needs - self.parts(frame):
             raise InputError(
                 f"{table} needs {' and '.join(sorted(missing))}, which these results do not hold; "
                 "list what they hold by leaving --table out."
             )
-        if reading is not None and not recipe.has_readings:
-            raise InputError(f"{table} has one reading only; leave --reading out.")
-        if reading not in (None, "as_published", "corrected"):
-            raise InputError(f"--reading must be as_published or corrected; got {reading!r}.")
         options = {} if reading is None else {"reading": reading}
         if table == FINDINGS:
             runs = with_others(frame, beside)

@@ -194,3 +194,25 @@ def test_nothing_is_said_of_violations_where_there_are_none(rows, models) -> Non
 def test_models_have_names() -> None:
     with pytest.raises(InputError, match="must name each model"):
         audit_models([LogisticRegression()], [[0.0]], [1], sensitive_features=[0])
+
+
+def test_score_metrics_are_for_the_models_that_have_scores(rows, models) -> None:
+    test = rows[700:]
+    some = {name: models[name] for name in ("both", "svm")}
+    found = audit_models(
+        some, test[["a", "b", "c"]], test["y"], sensitive_features=test[["sex"]], favorable="yes",
+        privileged="m", metrics=["brier_score"], resamples=100,
+    )  # fmt: skip
+    assert set(found.audits) == {"both", "svm"}
+    table = found.frame("metrics")
+    assert set(table.loc[table["name"] == "brier_score", "model"]) == {"both"}
+    assert any("Without probabilities" in n and n.endswith("svm.") for n in found.notes)
+
+
+def test_neighbours_of_rows_with_words_are_refused_in_one_sentence(rows, models) -> None:
+    test = rows[700:]
+    with pytest.raises(InputError, match=r"distance between rows needs numeric.*'sex'"):
+        audit_models(
+            {"both": models["both"]}, test[["a", "b", "c", "sex"]], test["y"],
+            sensitive_features=test[["sex"]], favorable="yes", metrics=["consistency"],
+        )  # fmt: skip

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from isonomy.errors import InputError, UnknownName
-from isonomy.papers import load_study
+from isonomy.papers import PAPERS, load_study
 from isonomy.papers.monjezi_2025 import tables as monjezi_2025
 from isonomy.papers.monjezi_2025.cases import groups_of
 from isonomy.papers.monjezi_2025.claims import Answer
@@ -447,6 +447,30 @@ def test_what_could_not_be_run_is_listed_with_its_reason(frame: pd.DataFrame) ->
     notes = monjezi_2025.table4(combine([frame, records_frame(lost)])).notes
     assert any("student sex (No files)" in note for note in notes)
     assert any(note.startswith("Not run: dnn (No torch); svm") for note in notes)
+
+
+def test_what_stopped_a_generator_is_no_reason_of_a_model() -> None:
+    runs = [
+        record("heart sex", "lr", "unmitigated", 0, 0.2, 0.1),
+        Record("monjezi_2025", "adult", "race", "generator", "tvae", 0, {}, "skipped", "No torch"),
+    ]
+    notes = monjezi_2025.table4(records_frame(runs)).notes
+    assert any(note.startswith("Tasks without runs: adult race; adult sex;") for note in notes)
+
+
+def test_a_listing_says_what_each_table_lacks(frame: pd.DataFrame) -> None:
+    lacks = {row["table"]: row["missing"] for row in PAPERS["monjezi_2025"].listing(frame)}
+    assert lacks["table1"] == lacks["table5"] == lacks["table6"] == lacks["wins"] == []
+    assert lacks["table7"] == ["runs of MiniMax or ECD-Fair"]
+    few = [record("heart sex", "lr", m, 0, 0.2, 0.1) for m in ("unmitigated", "minimax")]
+    lost = Record("monjezi_2025", "adult", "race", "lr", "unmitigated", 0, {}, "failed", "No files")
+    part = records_frame([*few, lost])
+    lacks = {row["table"]: row["missing"] for row in PAPERS["monjezi_2025"].listing(part)}
+    assert lacks["table4"] == lacks["table7"] == []
+    assert lacks["table1"] == lacks["fig2"] == ["original runs on adult race"]
+    assert lacks["wins"] == ["two original runs of a case"]
+    with pytest.raises(InputError, match="table1 needs original runs on adult race"):
+        PAPERS["monjezi_2025"].make("table1", part)
 
 
 def test_frames_without_the_study_are_refused() -> None:

@@ -17,6 +17,9 @@ _QUANTILES = [*(f"cd_p{q}" for q in QUANTILES), "tail_threshold"]
 _STATES = {ORIGINAL: "original", "EG": "mitigated"}
 _GROUPS = ("White", "Black")
 
+EXAMPLE = "adult race"
+"""The task of section II."""
+
 Runs = dict[tuple[str, str], pd.DataFrame]
 
 
@@ -67,18 +70,18 @@ def _repeats(parts: Runs) -> int:
     return len(set().union(*(part.index for part in parts.values())))
 
 
-def table1(frame: pd.DataFrame, *, task: str = "adult race", model: str = "dnn") -> PaperTable:
+def table1(frame: pd.DataFrame, *, task: str = EXAMPLE, model: str = "dnn") -> PaperTable:
     """Return Table I: return levels of the original and the EG-mitigated model, by queries.
 
     Levels are those of peaks over a threshold; the printed ones of the original network follow
     from the same formula with the text's parameters, those of the mitigated one from none.
     """
     parts, model, notes = _example(frame, task, model, _LEVELS)
-    names = dict(zip(SIDES, _GROUPS if task == "adult race" else SIDES, strict=True))
+    names = dict(zip(SIDES, _GROUPS if task == EXAMPLE else SIDES, strict=True))
     cells = {(state, names[side]): part.mean() for (state, side), part in parts.items()}
     data = pd.DataFrame(cells).set_axis(pd.Index(HORIZONS, name="queries"))
     theirs = None
-    if (task, model) == ("adult race", "dnn"):
+    if (task, model) == (EXAMPLE, "dnn"):
         text = printed("table1")
         states = text.index.get_level_values("model")
         columns = {key: text[key[1]][states == key[0]].to_numpy() for key in cells}
@@ -89,7 +92,7 @@ def table1(frame: pd.DataFrame, *, task: str = "adult race", model: str = "dnn")
     )
 
 
-def fig1(frame: pd.DataFrame, *, task: str = "adult race", model: str = "dnn") -> PaperTable:
+def fig1(frame: pd.DataFrame, *, task: str = EXAMPLE, model: str = "dnn") -> PaperTable:
     """Return Figure 1: the counterfactual discrimination of both groups, as quantiles.
 
     The paper draws every row; a result frame keeps eleven quantiles and the threshold.
@@ -102,7 +105,7 @@ def fig1(frame: pd.DataFrame, *, task: str = "adult race", model: str = "dnn") -
 
 
 def fig2(
-    frame: pd.DataFrame, *, task: str = "adult race", model: str = "dnn", points: int = 101
+    frame: pd.DataFrame, *, task: str = EXAMPLE, model: str = "dnn", points: int = 101
 ) -> PaperTable:
     """Return Figure 2: the densities of the fitted extreme value laws, on an even grid.
 

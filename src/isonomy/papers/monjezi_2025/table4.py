@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from isonomy._names import base_name
 from isonomy.counterfactual.extremes import ROUNDING
 from isonomy.papers.monjezi_2025.cases import Rows, cases_of, groups_of
-from isonomy.papers.monjezi_2025.names import MODELS, TASKS, task_of
+from isonomy.papers.monjezi_2025.names import METHODS, MODELS, ORIGINAL, TASKS, task_of
 from isonomy.papers.monjezi_2025.transcript import printed, printed_two, two_decimals
 from isonomy.papers.table import PaperTable, Reading
 
@@ -165,8 +166,12 @@ def missing_runs(
     """Return notes on the tasks and models that a frame lacks, with the reason where they failed."""
     reasons: dict[str, str] = {}
     failed = frame[(frame["status"] != "ok").to_numpy()]
-    failed = failed[["dataset", "attributes", "model", "reason"]].astype(str).drop_duplicates()
-    for dataset, attributes, model, reason in failed.itertuples(index=False):
+    failed = failed[["dataset", "attributes", "model", "mitigator", "reason"]].astype(str)
+    for dataset, attributes, model, mitigator, reason in failed.drop_duplicates().itertuples(
+        index=False
+    ):
+        if base_name(mitigator) not in {ORIGINAL, *METHODS.values()}:
+            continue  # what stopped a generator stopped no model
         reasons.setdefault(task_of(dataset, attributes) or "", reason)
         reasons.setdefault(model, reason)
     notes = []

@@ -18,10 +18,18 @@ import pandas as pd
 
 from isonomy._names import base_name, parse_name
 from isonomy.errors import InputError
-from isonomy.papers.monjezi_2025.example import fig1, fig2, table1
+from isonomy.papers.monjezi_2025.example import EXAMPLE, fig1, fig2, table1
 from isonomy.papers.monjezi_2025.findings import findings
 from isonomy.papers.monjezi_2025.generated import fig3, table3
-from isonomy.papers.monjezi_2025.names import GENERATOR, METHODS, MODELS, ORIGINAL, TASKS, task_of
+from isonomy.papers.monjezi_2025.names import (
+    GENERATOR,
+    METHODS,
+    MODELS,
+    ORIGINAL,
+    TASKS,
+    task_of,
+    tasks_of,
+)
 from isonomy.papers.monjezi_2025.nearest import readings
 from isonomy.papers.monjezi_2025.outcomes import (
     AVERAGE_METRICS,
@@ -177,36 +185,57 @@ def about_runs(table: str, runs: pd.DataFrame) -> list[str]:
     return [f"{start}, by the times of this run: {cases}."]
 
 
+def _runs_of(methods: tuple[str, ...]) -> str:
+    return f"runs of {' or '.join(methods)}"
+
+
 def parts_of(frame: pd.DataFrame) -> frozenset[str]:
-    """Return the parts that a frame holds: original runs, runs, generators, ..."""
+    """Return the parts that a frame holds: original runs, runs of two methods, generators, ..."""
+    done = frame[(frame["status"] == "ok").to_numpy()]
+    cases = done[["dataset", "attributes", "mitigator"]].astype(str).drop_duplicates()
+    kinds = {*map(base_name, cases["mitigator"])}
+    original = cases["mitigator"] == ORIGINAL
+    splits = done["repeat"][(done["mitigator"] == ORIGINAL).to_numpy()].unique()
     present = {
         "generators": (frame["model"] == GENERATOR).any(),
         "generated rows": frame["metric"].astype(str).str.startswith("searched_rows").any(),
-        "readings": frame["mitigator"].astype(str).str.startswith(f"{READING}(").any(),
-        "original runs": (frame["mitigator"] == ORIGINAL).any(),
-        "runs": {*map(base_name, frame["mitigator"].astype(str).unique())} & {*METHODS.values()},
+        "readings": cases["mitigator"].str.startswith(f"{READING}(").any(),
+        "original runs": original.any(),
+        _EXAMPLE: EXAMPLE in tasks_of(cases[original]),
+        _TWICE: len(splits) > 1,
+        "runs": kinds & {*METHODS.values()},
     }
+    for _, methods in _METHOD_TABLES.values():
+        present[_runs_of(methods)] = kinds & {METHODS[method] for method in methods}
     return frozenset(name for name, there in present.items() if there)
 
 
+_EXAMPLE = f"original runs on {EXAMPLE}"
+_TWICE = "two original runs of a case"
 _ORIGINAL = frozenset({"original runs"})
-_BOTH = frozenset({"original runs", "runs"})
+_ONE_CASE = frozenset({_EXAMPLE})
 _GENERATED = frozenset({"generators"})
 _EXTENDED = frozenset({"original runs", "generated rows"})
 _READ = frozenset({"readings"})
+_PAIRS = {
+    name: frozenset({"original runs", _runs_of(methods)})
+    for name, (_, methods) in _METHOD_TABLES.items()
+}
 TABLES: dict[str, Recipe] = {
-    "table1": Recipe(table1, "return levels of the original and the mitigated model", _ORIGINAL),
+    "table1": Recipe(table1, "return levels of the original and the mitigated model", _ONE_CASE),
     "table3": Recipe(table3, "quality of generated rows", _GENERATED),
     "table4": Recipe(table4, "tails by model, task and group", _ORIGINAL),
     "generated": Recipe(generated, "Table IV with Algorithm 1's generated rows", _EXTENDED),
     "readings": Recipe(readings, "which reading of the paper comes nearest to Table IV", _READ),
-    "table5": Recipe(table5, "exponentiated gradient and Fair-SMOTE", _BOTH),
-    "table6": Recipe(table6, "STEALTH and MAAT", _BOTH),
-    "table7": Recipe(table7, "MiniMax and ECD-Fair", _BOTH),
-    "fig1": Recipe(fig1, "counterfactual discrimination of both groups", _ORIGINAL),
-    "fig2": Recipe(fig2, "densities of the extreme value laws", _ORIGINAL),
+    "table5": Recipe(table5, "exponentiated gradient and Fair-SMOTE", _PAIRS["table5"]),
+    "table6": Recipe(table6, "STEALTH and MAAT", _PAIRS["table6"]),
+    "table7": Recipe(table7, "MiniMax and ECD-Fair", _PAIRS["table7"]),
+    "fig1": Recipe(fig1, "counterfactual discrimination of both groups", _ONE_CASE),
+    "fig2": Recipe(fig2, "densities of the extreme value laws", _ONE_CASE),
     "fig3": Recipe(fig3, "real and generated rows in the plane", _GENERATED),
-    "wins": Recipe(wins, "wins, ties and losses against the original model", _BOTH),
+    "wins": Recipe(
+        wins, "wins, ties and losses against the original model", frozenset({"runs", _TWICE})
+    ),
     "findings": Recipe(findings, "the paper's counted claims", _ORIGINAL),
 }
 """What can be recomputed, by name."""
