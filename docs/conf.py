@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery", "../examples/cases"],
     "gallery_dirs": ["gallery", "cases"],
     "filename_pattern": "plot_",
+    "within_subsection_order": "generate.ExampleOrder",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,

@@ -50,6 +50,27 @@ ROOMS = (
 )
 
 
+class ExampleOrder:
+    """The order of the gallery: from the first audit to whole studies."""
+
+    names = (
+        *("audit", "verdicts", "power", "small_groups", "intersections", "scan", "selections"),
+        *("over_time", "model_card", "benchmark", "mitigate_adult", "who_pays", "fairea"),
+        *("group_thresholds", "grid_search", "in_processing", "fair_smote", "gate", "tail"),
+        *("counterfactual_search", "critical_difference", "study_and_sql"),
+        *("lender", "court"),  # the cases
+    )
+
+    def __init__(self, folder: str) -> None: ...
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __call__(self, file: str) -> int:
+        """Return the place of an example."""
+        return self.names.index(Path(file).stem.removeprefix("plot_"))
+
+
 _written: set[Path] = set()
 
 
@@ -404,14 +425,10 @@ def numbers() -> None:
             file = ROOT / "results" / f"{study}.parquet"
             if file.exists():
                 lines += stored(paper, study, paper.frame_of(Results(file)))
-        if not lines and paper.studies:
-            lines = ["No full run is stored yet: `isonomy study run` makes one.", ""]
-        elif not lines:
+        if not lines:
             lines = [
-                "We have not rerun this study: the package has no study file for it, and reads the"
-            ]
-            lines += [
-                "authors' runs. What we recomputed from their files is below, beside their output.",
+                f"No full run is stored yet; `isonomy study run {name}` makes one. What can be said",
+                "without it is below.",
                 "",
             ]
         write(REFERENCE / "papers" / f"{name}.md", *lines)

@@ -158,6 +158,16 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert pages - listed == {DOCS / "index.md"}
 
 
+def test_decisions_are_numbered_without_a_gap() -> None:
+    numbers = [int(p.name[:4]) for p in sorted((DOCS / "decisions").glob("0*.md"))]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_the_gallery_has_an_order() -> None:
+    examples = {p.stem.removeprefix("plot_") for p in DOCS.parent.glob("examples/*/plot_*.py")}
+    assert set(module("generate").ExampleOrder.names) == examples
+
+
 def test_a_site_is_searched_for_what_it_fetches_and_for_dead_links(tmp_path: Path) -> None:
     check = module("check")
     (tmp_path / "a.html").write_text(

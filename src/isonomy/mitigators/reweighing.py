@@ -24,17 +24,18 @@ class Reweighing(PreProcessor):
     -----
     **Protocols**
 
-    ==========  ==========================  ================================================
-    what        as_published                corrected
-    ==========  ==========================  ================================================
-    weights     as above                    the same
-    empty cell  a division by zero          refused, in both protocols: a group without one
-                                            of the labels cannot be balanced by weights
-    several     sides that overlap: who is      each intersection by itself
-    attributes  privileged in some attribute,
+    ==========  ============================  ==============================================
+    what        as_published                  corrected
+    ==========  ============================  ==============================================
+    weights     as above                      the same
+    empty cell  a division by zero            refused, in both protocols: a group without
+                                              one of the labels cannot be balanced by
+                                              weights
+    several     sides that overlap: who is    each intersection by itself
+    attributes  privileged in some attribute
                 and who is not in some; rows
                 of both get both weights
-    ==========  ==========================  ================================================
+    ==========  ============================  ==============================================
 
     Attributes
     ----------
