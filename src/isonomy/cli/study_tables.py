@@ -70,13 +70,15 @@ def tables_command(
 
     With --published the first argument is the paper: isonomy study tables chen_2022 --published
     DIR. With --ours it is the study, and our full run of it is read: nothing is run. With both,
-    or with --published and --out FOLDER, each row of ours stands above the published one. With
-    --run the folder is made where there is none: isonomy study tables monjezi_2025 --table 3 --run.
+    or where the first argument is a run's folder, each row of ours stands above the published one.
+    With --run the folder is made where there is none: isonomy study tables monjezi_2025 --table 3
+    --run.
     """
-    store = None
+    store, place = None, Path(folder)
+    is_run = (place / "store.json").exists() or place.suffix == ".parquet"
     if run:
         store = _run_parts(folder, out, table, given=bool(published or ours or results))
-    elif not published or ours or results or out:
+    elif not published or ours or results or out or is_run:
         store = open_store(folder, out, ours=ours, results=results)
     show_tables(
         folder if store is None else store,
