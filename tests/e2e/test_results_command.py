@@ -44,8 +44,6 @@ def test_results_that_are_not_there_are_one_sentence(place: Path) -> None:
     told = isonomy("study", "tables", "fairea", "--results", "ours", cwd=place)
     assert told.returncode == 2
     assert "results of 'fairea_2021' in 'ours'; it holds 'demo'" in told.stderr
-    told = isonomy("study", "tables", "chen", "--ours", "--published", "x", cwd=place)
-    assert "got --published and --ours: leave one out" in told.stderr
 
 
 def test_a_run_begins_with_a_file(place: Path) -> None:

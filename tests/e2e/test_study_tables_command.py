@@ -97,6 +97,18 @@ def test_tables_are_listed_and_made(store: str, tmp_path: Path) -> None:
     assert {"fig3", "fig8", "table5", "table6", "findings"} <= set(names)
 
 
+def test_both_sides_stand_one_above_the_other(store: str, published: str, tmp_path: Path) -> None:
+    data, page = tmp_path / "t.json", tmp_path / "t.html"
+    files = ["--json", str(data), "--report", str(page)]
+    told = run("tables", store, "--published", published, "--table", "all", *files)
+    assert "cannot be made of both sides" in told  # the authors' baselines are not there
+    made = {table["table"]: table["rows"] for table in json.loads(data.read_text())["tables"]}
+    rows = [row["row"] for row in made["fig3"]]
+    assert rows[:2] == [f"{rows[0].removesuffix(' ours')} ours", f"{rows[0].removesuffix(' ours')} published"]  # fmt: skip
+    assert "findings" in made
+    assert " published" in page.read_text()
+
+
 def test_a_table_that_does_not_exist_is_named(store: str) -> None:
     with pytest.raises(UnknownName, match="did you mean 'table6'"):
         run("tables", store, "--table", "tabel6")

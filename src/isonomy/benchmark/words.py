@@ -89,6 +89,7 @@ def sentences(section: Section) -> list[str]:
         f"{need} {_by(section)} at prediction{random}.",
         *_who_pays(best),
         *(_alone(name, change) for name, change in best.alone.items() if change.by == change.by),
+        *_farthest(section, best),
         *_runner_up(section),
         *(_other(name, change) for name, change in best.others.items() if change.by == change.by),
     ]
@@ -230,6 +231,19 @@ def _alone(attribute: str, change: Change) -> str:
     effect = {"worse": "worse, ", "better": "smaller, "}.get(change.word, "no clear change, ")
     from_to = f"{_number(change.before)} to {_number(change.after)}"
     return f"By {attribute} alone the bias is {effect}{from_to}."
+
+
+def _farthest(section: Section, verdict: MethodVerdict) -> list[str]:
+    """Say how far apart the two intersections are that lie farthest apart."""
+    change = verdict.more.get(f"worst_case_{section.baseline.fairness_metric}")
+    if change is None or change.by != change.by:
+        return []
+    return [
+        (
+            f"Of the two intersections that lie farthest apart the gap is {_number(change.before)} to "
+            f"{_number(change.after)} on average; chance widens it where groups are small."
+        )
+    ]
 
 
 def _other(attribute: str, change: Change) -> str:

@@ -35,9 +35,10 @@ def show_tables(
     json_file: str | None = None,
     report_files: Sequence[str] = (),
 ) -> None:
-    """Show tables of a store's study, or of a paper and its authors' files; or list them."""
+    """Show tables of a store's study, of a paper's authors' files, or of both; or list them."""
     from isonomy._names import split_commas
     from isonomy.papers import PAPERS, paper_of, read_published
+    from isonomy.papers.compare_tables import side_by_side
     from isonomy.papers.paper import FINDINGS
 
     store = None if isinstance(source, str) else source
@@ -59,7 +60,14 @@ def show_tables(
             options: dict[str, Any] = {"published": store is None, "reading": reading}
             if store is not None and FINDINGS in wanted:
                 options["beside"] = other_studies(paper, store)
-            made, left_out = paper.make_all(wanted, frame, skip="all" in words, **options)
+            if store is not None and published:
+                del options["published"]
+                theirs = read_published(paper.name, published)
+                made, left_out = side_by_side(
+                    frame, theirs, paper, wanted, paired=is_replayed(store), **options
+                )
+            else:
+                made, left_out = paper.make_all(wanted, frame, skip="all" in words, **options)
         made = [result if store is None else paper.with_notes(result, store) for result in made]
         for result in made:
             show_table(screen, result, digits)
@@ -69,6 +77,13 @@ def show_tables(
         content |= {"tables": made, "left_out": left_out}
         write_reports(report_files, made, title=paper.name, notes=left_out, digits=digits)
     write_json(json_file, content)
+
+
+def is_replayed(store: "Store") -> bool:
+    """Return whether a store's study replays the authors' splits, seed by seed."""
+    from isonomy.study import Study
+
+    return bool(store.spec) and Study.from_toml(store.spec).protocol == "as_published"
 
 
 def other_studies(paper: "Paper", store: "Store") -> "pd.DataFrame | None":

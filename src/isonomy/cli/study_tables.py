@@ -25,6 +25,7 @@ from isonomy.cli.output import (
 from isonomy.cli.paper_tables import (
     Reading,
     Tables,
+    is_replayed,
     named_tables,
     other_studies,
     show_table,
@@ -68,18 +69,16 @@ def tables_command(
     """Make a paper's tables and figures from our runs of its study, or from the authors' files.
 
     With --published the first argument is the paper: isonomy study tables chen_2022 --published
-    DIR. With --ours it is the study, and our full run of it is read: nothing is run. With --run
-    the folder is made where there is none: isonomy study tables monjezi_2025 --table 3 --run.
+    DIR. With --ours it is the study, and our full run of it is read: nothing is run. With both,
+    or where the first argument is a run's folder, each row of ours stands above the published one.
+    With --run the folder is made where there is none: isonomy study tables monjezi_2025 --table 3
+    --run.
     """
-    if published and (ours or results):
-        raise InputError(
-            "Tables are made of one side's runs; got --published and --ours: leave one out, or "
-            "use isonomy study compare."
-        )
-    store = None
+    store, place = None, Path(folder)
+    is_run = (place / "store.json").exists() or place.suffix == ".parquet"
     if run:
         store = _run_parts(folder, out, table, given=bool(published or ours or results))
-    elif not published:
+    elif not published or ours or results or out or is_run:
         store = open_store(folder, out, ours=ours, results=results)
     show_tables(
         folder if store is None else store,
@@ -140,7 +139,6 @@ def compare_command(
     check_writable(markdown, option="--markdown")
     from isonomy.papers import paper_of, read_published
     from isonomy.papers.compare import compare, compare_with_print
-    from isonomy.study import Study
 
     store = open_store(folder, out, ours=ours, results=results)
     paper = paper_of(store.name)
@@ -155,8 +153,7 @@ def compare_command(
             result = compare_with_print(frame, paper.name, beside=beside)
         else:
             theirs = read_published(paper.name, published)
-            # as published, the authors' splits are replayed seed by seed
-            paired = bool(store.spec) and Study.from_toml(store.spec).protocol == "as_published"
+            paired = is_replayed(store)
             result = compare(frame, theirs, paper.name, alpha=alpha, paired=paired, beside=beside)
     # files first: what is printed may be cut off by a pipe
     if markdown:

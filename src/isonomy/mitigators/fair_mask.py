@@ -22,7 +22,11 @@ MOST_VALUES = 10
 
 
 def smote(
-    X: Floats, labels: Vector, rng: np.random.Generator, *, neighbors: int = 5
+    X: Floats,
+    labels: Vector,
+    rng: np.random.Generator | np.random.RandomState,
+    *,
+    neighbors: int = 5,
 ) -> tuple[Floats, Vector]:
     """Bring every class to the size of the largest with points between neighbours.
 
@@ -35,8 +39,9 @@ def smote(
         The rows.
     labels : array
         Their classes.
-    rng : Generator
-        Draws, per class: parents, which neighbour, how far.
+    rng : Generator or RandomState
+        Draws, per class: parents, which neighbour, how far. A RandomState draws parent and
+        neighbour as one number, as imbalanced-learn does.
     neighbors : int
         How many neighbours to choose from; fewer where a class is small.
 
@@ -65,9 +70,13 @@ def smote(
         if not need:
             continue
         rows = np.flatnonzero(labels == label)
-        parents = rng.integers(0, count, need)
         k = min(neighbors, int(count) - 1)
-        which, gap = rng.integers(0, max(k, 1), need), rng.random((need, 1))
+        if isinstance(rng, np.random.RandomState):
+            parents, which = np.divmod(rng.randint(0, count * max(k, 1), need), max(k, 1))
+        else:
+            parents = rng.integers(0, count, need)
+            which = rng.integers(0, max(k, 1), need)
+        gap = rng.random((need, 1))
         start = X[rows[parents]]
         if k:
             asked, back = np.unique(parents, return_inverse=True)
@@ -147,6 +156,8 @@ class FairMask(WrappedModel):
     )
     multi_group = True
     multi_class = True
+    version = "2"  # as published, draws follow the released code's
+    corrected_version = "1"
 
     extrapolator: BaseEstimator | None = None
     oversample: bool = True
@@ -159,13 +170,16 @@ class FairMask(WrappedModel):
             raise NotApplicable(
                 f"{self.name} predicts the protected columns from the others; X has no others."
             )
-        rng = make_rng(self.random_state)
+        stream = self.random_state
+        replayed = self.published and isinstance(stream, np.random.RandomState)
+        rng = stream if replayed else make_rng(stream)
         others = np.delete(matrix, self._columns, axis=1)
         unprotected = drop_columns(X, self._columns)
         learner = with_scores(self.base_learner())
         tree = self.extrapolator
         if tree is None:
-            tree = DecisionTreeRegressor(random_state=int(rng.integers(2**31 - 1)))
+            seed = stream if replayed else int(rng.integers(2**31 - 1))
+            tree = DecisionTreeRegressor(random_state=seed)
         self._values, self.extrapolators_ = [], []
         for column in self._columns:
             values, codes = np.unique(matrix[:, column], return_inverse=True)
@@ -190,7 +204,7 @@ class FairMask(WrappedModel):
             )
 
     def _balanced(
-        self, others: Floats, codes: Vector, rng: np.random.Generator
+        self, others: Floats, codes: Vector, rng: np.random.Generator | np.random.RandomState
     ) -> tuple[Floats, Vector]:
         if not self.oversample:
             return others, codes

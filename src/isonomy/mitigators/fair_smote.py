@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
 
 from isonomy._arrays import Floats, Rows
 from isonomy._tables import as_matrix, like
@@ -61,8 +62,14 @@ class FairSmote(PreProcessor):
         the paper says; the released code does not. When None, by protocol.
     crossover, mutation : float
         The rates cr and f.
-    situation_model : classifier or "same", optional
-        What tests the situations; "same" for the base learner. When None a logistic regression.
+    situation_model : classifier, "same" or "forest", optional
+        What tests the situations; "same" for the base learner, "forest" for a random forest. When
+        None a logistic regression.
+    situation_rows : {"balanced", "original"}
+        What it learns from: the balanced rows, or the training rows without the synthetic ones.
+    situation_value : float, optional
+        What a protected column is set to, one at a time, to test a situation; when None, the
+        values of the other groups.
     keep_flip : bool, optional
         Whether the rows left keep the flipped protected value after their situation was tested,
         as under as_published; when None, by protocol.
@@ -88,7 +95,8 @@ class FairSmote(PreProcessor):
                         is named by hand)
     situation model     logistic regression,          the same, scaled and converged
                         liblinear, C = 1
-    swap                1 - value                     the values of each other group
+    swap                1 - value, of one protected   the values of each other group
+                        column at a time
     after the test      the swap stays: the final     undone
                         model learns from rows with
                         the protected column flipped
@@ -99,6 +107,12 @@ class FairSmote(PreProcessor):
     come out with it and not without, their SPD of logistic regression being larger than the
     unmitigated one on five of six tasks; those for random forests come out without it
     (``keep_flip=False``).
+
+    The studies of several attributes (Chen et al. 2024, 2025) test situations by a random forest
+    that has learnt from the original rows, and compare protected values written as text with a
+    number, so that nobody is turned and everybody tested as privileged: of that group no row is
+    dropped (``situation_model="forest", situation_rows="original", situation_value=1,
+    keep_flip=False``).
 
     Rows at equal distance rank in their order in the training set (squared distances are compared
     to about twelve digits). ``sample_weight``: a synthetic row takes its parent's; cells are counted in rows.
@@ -147,12 +161,14 @@ class FairSmote(PreProcessor):
     crossover: float = 0.8
     mutation: float = 0.8
     situation_model: Any = None
+    situation_rows: str = "balanced"
+    situation_value: float | None = None
     keep_flip: bool | None = None
 
     @property
     def transform_uses_estimator(self) -> bool:  # type: ignore[override]
         """Whether situations are tested by the base learner itself."""
-        return isinstance(self.situation_model, str)
+        return self.situation_model == "same"
 
     def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Return the balanced training set without the rows that the group decides."""
@@ -160,12 +176,17 @@ class FairSmote(PreProcessor):
         protected = protected_columns(matrix, s, self._positions(X))
         origin = np.arange(len(y))
         self.n_synthetic_ = self.n_removed_ = 0
+        check_choice("situation_rows", self.situation_rows, ("balanced", "original"))
+        tester, tests = None, self.situation_testing and bool(protected)
+        if tests and self.situation_rows == "original":
+            tester = fit_model(self._situation_model(), matrix, y, w)
         if self.balance:
             matrix, origin = self._balanced(X, matrix, y, s, protected)
             self.n_synthetic_ = len(matrix) - len(y)
             y, s, w = y[origin], s[origin], None if w is None else w[origin]
-        if self.situation_testing and protected:
-            keep = self._consistent(matrix, y, s, w, protected)
+        if tests:
+            tester = tester or fit_model(self._situation_model(), matrix, y, w)
+            keep = self._consistent(tester, matrix, s, protected)
             self.n_removed_ = int(len(keep) - keep.sum())
             matrix, origin, y, s = matrix[keep], origin[keep], y[keep], s[keep]
             w = None if w is None else w[keep]
@@ -243,16 +264,17 @@ class FairSmote(PreProcessor):
     # Situation testing.
 
     def _consistent(
-        self, matrix: Floats, y: Vector, s: Vector, w: Weights, protected: tuple[int, ...]
+        self, model: BaseEstimator, matrix: Floats, s: Vector, protected: tuple[int, ...]
     ) -> NDArray[np.bool_]:
         """Return the rows whose predicted label is the same whatever the group."""
-        model = fit_model(self._situation_model(), matrix, y, w)
         columns = list(protected)
         usual = model.predict(matrix)
-        keep = np.ones(len(y), dtype=bool)
+        keep = np.ones(len(matrix), dtype=bool)
         swapped = matrix.copy()
-        if self.published:
-            others = [1 - matrix[:, columns]]
+        if self.published or self.situation_value is not None:
+            own, value = matrix[:, columns], self.situation_value
+            turned = np.eye(len(columns), dtype=bool)
+            others = [np.where(one, 1 - own if value is None else value, own) for one in turned]
         else:
             groups = getattr(self, "groups_", None)
             values = group_values(matrix, s, protected, who=self.name, groups=groups)
@@ -266,6 +288,8 @@ class FairSmote(PreProcessor):
         if self.situation_model is None:
             return plain_logistic(self.protocol)
         if isinstance(self.situation_model, str):
-            check_choice("situation_model", self.situation_model, ("same",))
+            check_choice("situation_model", self.situation_model, ("same", "forest"))
+            if self.situation_model == "forest":
+                return RandomForestClassifier(random_state=self.random_state)
             return self.base_learner()
         return self.situation_model

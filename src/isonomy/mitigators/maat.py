@@ -128,6 +128,8 @@ class Maat(BaseMitigator):
         "all models weigh the same"
     )
     multi_group = True
+    version = "2"  # as published, rows are drawn as the released code draws them
+    corrected_version = "1"
 
     weight: float | None = None
 
@@ -137,13 +139,14 @@ class Maat(BaseMitigator):
         model = with_scores(self.base_learner())
         if self.published:
             model = make_pipeline(MinMaxScaler(), model)
-        rng = make_rng(self.random_state)
+        stream = self.random_state
+        replayed = self.published and isinstance(stream, np.random.RandomState)
+        rng = stream if replayed else make_rng(stream)
+        self.samples_ = [
+            self._even_sample(y, codes, names, w, rng) for codes, names in self._attributes(s)
+        ]
         self.estimators_ = [fit_model(model, X, self.decode(y), w)]
-        self.samples_ = []
-        for codes, names in self._attributes(s):
-            rows = self._even_sample(y, codes, names, w, rng)
-            self.samples_.append(rows)
-            self.estimators_.append(self.fit_rows(model, X, y, w, rows))
+        self.estimators_ += [self.fit_rows(model, X, y, w, rows) for rows in self.samples_]
 
     @property
     def weights_(self) -> Floats:
@@ -164,9 +167,18 @@ class Maat(BaseMitigator):
         return attributes
 
     def _even_sample(
-        self, y: Vector, s: Vector, names: list[Any], w: Weights, rng: np.random.Generator
+        self,
+        y: Vector,
+        s: Vector,
+        names: list[Any],
+        w: Weights,
+        rng: np.random.Generator | np.random.RandomState,
     ) -> NDArray[np.intp]:
-        """Draw the rows on which every group has the same favourable rate."""
+        """Draw the rows on which every group has the same favourable rate.
+
+        From NumPy's old stream they are drawn and laid as the released code does: by label, then by
+        group, and whole cells without a draw.
+        """
         size = 2 * len(names)
         cell = s * 2 + y
         counts = np.bincount(cell, minlength=size)
@@ -183,12 +195,17 @@ class Maat(BaseMitigator):
         left = counts * (1 - (removed / weight).ravel())
         # A count that is whole but for rounding error must not lose a row to the cut.
         sizes = np.floor(left + 1e-9) if self.published else np.rint(left)
-        kept = [
-            rng.permutation(np.flatnonzero(cell == c))[: int(sizes[c])]
-            for c in range(size)
-            if counts[c]
-        ]
-        return np.sort(np.concatenate(kept))
+        replayed = isinstance(rng, np.random.RandomState)
+        order = [*range(0, size, 2), *range(1, size, 2)] if replayed else range(size)
+        kept = []
+        for c in order:
+            rows_of = np.flatnonzero(cell == c)
+            if replayed and removed.ravel()[c] <= 0:
+                kept.append(rows_of)
+            elif counts[c]:
+                kept.append(rows_of[rng.permutation(len(rows_of))][: int(sizes[c])])
+        found = np.concatenate(kept)
+        return found if replayed else np.sort(found)
 
     def _scores(self, X: Any) -> Floats:
         every = np.array([self._favorable_scores(model, X) for model in self.estimators_])

@@ -28,15 +28,17 @@ def everywhere(runs: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> names = ["dataset", "attributes", "model", "mitigator"]
-    >>> rows = [["d", "a", "lr", "own"], ["d", "a", "lr", "base"], ["d", "a", "rf", "base"]]
+    >>> names = ["dataset", "attributes", "model", "mitigator", "repeat"]
+    >>> rows = [["d", "a", *x, 0] for x in (("lr", "own"), ("lr", "base"), ("rf", "base"))]
     >>> everywhere(pd.DataFrame(rows, columns=names), ["own"])["model"].tolist()
     ['lr', 'rf', 'lr', 'rf']
     """
     runs = runs.astype(dict.fromkeys(CELL, str))
     own = runs["mitigator"].isin(methods)
     models = runs[~own][_PLACE].drop_duplicates()
-    copies = runs[own].drop(columns="model").merge(models, on=_PLACE[:2])
+    # runs of ours stand beside every model already
+    once = runs[own].drop_duplicates([*_PLACE[:2], "mitigator", "repeat"])
+    copies = once.drop(columns="model").merge(models, on=_PLACE[:2])
     return pd.concat([runs[~own], copies[runs.columns]], ignore_index=True)
 
 

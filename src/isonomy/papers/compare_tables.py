@@ -1,13 +1,18 @@
 """Cells of a paper's tables side by side: equal as printed, or close."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from isonomy.errors import InputError
-from isonomy.papers.paper import FINDINGS, Paper
-from isonomy.papers.table import label_of
+from isonomy.papers.cells import same_part, same_repeats
+from isonomy.papers.judge import one_study
+from isonomy.papers.paper import FINDINGS, Paper, with_others
+from isonomy.papers.table import PaperTable, label_of
 
 _STARRED = re.compile(r"^(?P<value>-?\d+\.\d+)(?P<star>\*?)\(")
 
@@ -77,6 +82,86 @@ def compare_tables(
             notes.append(f"{name} is not compared: {why}")
     columns = ["table", "row", "column", "ours", "published", "equal", "close", "within"]
     return pd.DataFrame(rows, columns=columns), notes
+
+
+def side_by_side(
+    ours: pd.DataFrame,
+    published: pd.DataFrame,
+    paper: Paper,
+    tables: Iterable[str],
+    *,
+    reading: str | None = None,
+    paired: bool = True,
+    beside: pd.DataFrame | None = None,
+) -> tuple[list[PaperTable], list[str]]:
+    """Make tables of our runs and of the published ones, each row of ours above the published one.
+
+    Parameters
+    ----------
+    ours, published : DataFrame
+        Result frames; both are cut down to the tasks, models and methods that both hold.
+    paper : Paper
+        Whose tables they are.
+    tables : iterable of str
+        By name.
+    reading : {"as_published", "corrected"}, optional
+        For tables that have both.
+    paired : bool
+        Whether a repeat met the same test rows on both sides: tables are then made of the repeats
+        that both sides hold.
+    beside : DataFrame, optional
+        Our runs of the paper's other studies, for the findings.
+
+    Returns
+    -------
+    tuple of list of PaperTable and list of str
+        The tables, and a note on each that cannot be made.
+    """
+    part = same_part(published, one_study(ours))
+    if paired and paper.comparable:
+        part = same_repeats(part, ours)
+    made, left_out = [], []
+    sides = {"ours": same_part(ours, part), "published": part}
+    for name in tables:
+        recipe = paper.tables[name]
+        try:
+            if name == FINDINGS:
+                both = with_others(ours, beside)
+                made.append(recipe.make(published=published, ours=both))
+                continue
+            given = reading if recipe.has_readings else None
+            one, other = (paper.make(name, side, reading=given) for side in sides.values())
+        except InputError as error:
+            left_out.append(f"{name} cannot be made of both sides: {error}")
+            continue
+        made.append(
+            replace(
+                one,
+                data=_interleaved({"ours": one.data, "published": other.data}),
+                notes=(
+                    (
+                        f"Of the tasks, models, methods and repeats that both sides hold: {one.cases:,} "
+                        f"{one.unit} of ours, {other.cases:,} published."
+                    ),
+                ),
+                printed=None,
+                drawing="",
+            )
+        )
+    return made, left_out
+
+
+def _interleaved(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of several tables in turn; the last level of the index says whose they are."""
+    rows, *others = (side.index for side in sides.values())
+    for other in others:
+        rows = rows.append(other.difference(rows, sort=False))
+    # numbers of cases stay whole where a row is missing on one side
+    laid = {whose: side.astype(object).reindex(rows) for whose, side in sides.items()}
+    both = pd.concat(laid)
+    order = np.arange(len(both)).reshape(len(sides), -1).T.ravel()
+    levels = [*range(1, both.index.nlevels), 0]
+    return both.iloc[order].reorder_levels(levels)
 
 
 def is_close(one: Any, other: Any, within: float) -> bool:

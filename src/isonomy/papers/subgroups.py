@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 
 from isonomy.metrics import RATES, Counts, get_metric
+from isonomy.papers.archive import BASELINE
 from isonomy.store.record import Record, magnitude, records_frame
-from isonomy.study.measure import measure_counts, tested
+from isonomy.study.measure import measure_counts, measure_mutation, tested
+from isonomy.tradeoff.mutation import check_degrees, resolve_target
 
 if TYPE_CHECKING:
     from isonomy.store import Store
@@ -49,6 +51,9 @@ SHARES: dict[str, str] = {
 }
 """The rates of a subgroup by the studies' short name."""
 
+REPETITIONS = 50
+"""How often a degree of mutation is drawn, as in Fairea."""
+
 
 def by_attribute(metric: str, attribute: str) -> str:
     """Return the name of a metric by another attribute than the one under test.
@@ -79,6 +84,16 @@ def size_of(gap: str, attribute: str) -> str:
     return by_attribute(magnitude(GAPS[gap]), attribute)
 
 
+def by_side(counts: Counts) -> Counts:
+    """Return counts of privileged (1) and unprivileged (0) sides, as the studies code groups."""
+    sides = [
+        tuple(int(v in counts.privileged[a]) for a, v in zip(counts.attributes, g, strict=True))
+        for g in counts.groups
+    ]
+    groups = tuple(product((0, 1), repeat=len(counts.attributes)))
+    return counts.regroup(np.array([groups.index(side) for side in sides]), groups)
+
+
 def subgroup_rates(counts: Counts) -> dict[str, float]:
     """Return every rate of every subgroup of counts whose privileged values are declared.
 
@@ -94,16 +109,11 @@ def subgroup_rates(counts: Counts) -> dict[str, float]:
     >>> subgroup_rates(counts)["selection_rate[sex=0]"]
     1.0
     """
-    sides = [
-        tuple(int(v in counts.privileged[a]) for a, v in zip(counts.attributes, g, strict=True))
-        for g in counts.groups
-    ]
-    groups = tuple(product((0, 1), repeat=len(counts.attributes)))
-    laid = counts.regroup(np.array([groups.index(side) for side in sides]), groups)
+    laid = by_side(counts)
     found = {
-        of_group(rate, counts.attributes, group): float(value)
+        of_group(rate, laid.attributes, group): float(value)
         for rate in SHARES.values()
-        for group, value in zip(groups, RATES[rate](laid), strict=True)
+        for group, value in zip(laid.groups, RATES[rate](laid), strict=True)
     }
     for name in (*WORST.values(), *AVERAGE.values()) if len(counts.attributes) > 1 else ():
         metric = get_metric(name)
@@ -111,8 +121,46 @@ def subgroup_rates(counts: Counts) -> dict[str, float]:
     return found
 
 
+def mutation_baseline(record: Record) -> list[Record]:
+    """Return the mutation baseline of an original model's run, from its stored counts.
+
+    Its gaps are the worst and average cases over sides of several attributes, which a baseline that
+    was run with the study does not hold: that one knows the groups as they are in the data.
+
+    Parameters
+    ----------
+    record : Record
+        A run of the original model, with joint counts.
+
+    Returns
+    -------
+    list of Record
+        One per degree of mutation.
+    """
+    assert record.counts is not None
+    counts = by_side(tested(record.counts, record.attributes))
+    means = measure_mutation(
+        counts.map_cells(lambda cells: cells[None]),
+        label=resolve_target(counts).label,
+        repetitions=REPETITIONS,
+        seeds=[(record.repeat or 0, record.dataset, record.attributes, record.model)],
+        metrics=[*PERFORMANCE.values(), *WORST.values(), *AVERAGE.values()],
+    )
+    return [
+        replace(
+            record,
+            mitigator=f"{BASELINE}(strategy=majority, degree={degree:g})",
+            metrics={name: float(values[i, 0]) for name, values in means.items()},
+            counts=None,
+            key="",
+            reason="",
+        )
+        for i, degree in enumerate(check_degrees(None))
+    ]
+
+
 def beside(store: "Store", attributes: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
-    """Return what a store's runs tell beside their metrics: other attributes, and subgroups.
+    """Return what a store's runs tell beside their metrics: other attributes, subgroups, baselines.
 
     Parameters
     ----------
@@ -135,5 +183,7 @@ def beside(store: "Store", attributes: Mapping[str, tuple[str, ...]]) -> pd.Data
         own = tested(counts, record.attributes)
         if all(name in own.privileged for name in own.attributes):
             more |= subgroup_rates(own)
+            if record.mitigator == "unmitigated" and len(own.attributes) > 1:
+                found += mutation_baseline(record)
         found.append(replace(record, metrics=more, key="", reason=""))
     return records_frame(found)

@@ -238,8 +238,8 @@ class Workbench:
             if kind.takes_frame
             else [self.ready.columns[a] for a in self.attributes],
             # what is drawn to predict must not depend on how often it was asked before
-            random_state=self.seed if kind.draws_to_predict else random_state,
-            **{name: self._option(kind, name, value) for name, value in method.options},
+            **{"random_state": self.seed if kind.draws_to_predict else random_state}
+            | {name: self._option(kind, name, value) for name, value in method.options},
         )
 
     def _option(self, kind: type[BaseMitigator], name: str, value: Any) -> Any:

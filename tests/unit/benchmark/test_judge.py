@@ -138,7 +138,12 @@ def test_intersections_are_judged_beside_each_attribute() -> None:
     assert verdict.alone["other"].word == "no clear change"
     assert verdict.others == {}
     assert "worst_case_statistical_parity_difference" in verdict.more
-    assert "By s alone the bias is smaller, " in " ".join(sentences(section))
+    said = " ".join(sentences(section))
+    assert "By s alone the bias is smaller, " in said
+    worst = section.verdict(section.recommendation.method).more[
+        "worst_case_statistical_parity_difference"
+    ]
+    assert f"farthest apart the gap is {worst.before:.3f} to {worst.after:.3f} on average" in said
 
 
 def test_tests_are_paired_and_corrected(section: Any) -> None:

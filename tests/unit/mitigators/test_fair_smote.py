@@ -1,14 +1,17 @@
 """Fair-SMOTE: the generator row for row, balance, domain, situation testing, refusals."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from isonomy.data import make_splits, prepare, rows_of
-from isonomy.errors import NotApplicable, UnknownName
+from isonomy.errors import InputError, NotApplicable, UnknownName
 from isonomy.mitigators import FairSmote
 from isonomy.mitigators._neighbors import tie_unit
 from isonomy.mitigators._synthesis import column_kinds
@@ -214,6 +217,62 @@ def test_the_situation_model_may_be_the_base_learner() -> None:
     np.testing.assert_array_equal(same.resample(X, y, s)[0], given_.resample(X, y, s)[0])
     with pytest.raises(UnknownName, match="same"):
         FairSmote(situation_model="sme", sensitive_columns=[0]).resample(X, y, s)
+
+
+def test_as_published_each_protected_column_is_turned_alone() -> None:
+    X, y, s = case(8, 400)
+    second = np.arange(len(y)) // 2 % 2
+    X = np.column_stack([s, second, X[:, 1:]])
+    y = (X[:, 2] + 0.8 * s - 0.8 * second > np.median(X[:, 2])).astype(int)
+    model = LogisticRegression(solver="liblinear", random_state=0)
+    fitted = LogisticRegression(solver="liblinear", random_state=0).fit(X, y)
+    given = {"sex": s, "race": second}
+    how: dict[str, Any] = {
+        "balance": False,
+        "sensitive_columns": [0, 1],
+        "situation_model": model,
+        "keep_flip": False,
+        "protocol": "as_published",
+    }
+
+    def kept(*moves: tuple[int, Any]) -> np.ndarray:
+        same = np.ones(len(X), dtype=bool)
+        for column, value in moves:
+            moved = X.copy()
+            moved[:, column] = 1 - X[:, column] if value is None else value
+            same &= fitted.predict(moved) == fitted.predict(X)
+        return np.flatnonzero(same)
+
+    alone = FairSmote(**how).fit(X, y, sensitive_features=given)
+    np.testing.assert_array_equal(alone.origin_, kept((0, None), (1, None)))
+    one = FairSmote(**how, situation_value=1).fit(X, y, sensitive_features=given)
+    np.testing.assert_array_equal(one.origin_, kept((0, 1), (1, 1)))
+    dropped = np.setdiff1d(np.arange(len(X)), one.origin_)
+    assert dropped.size
+    assert (X[dropped, :2].min(axis=1) == 0).all(), "who is privileged in both is never dropped"
+
+
+def test_situations_may_be_tested_by_a_forest_of_the_original_rows() -> None:
+    X, y, s = case(9)
+    method = FairSmote(
+        sensitive_columns=[0],
+        situation_model="forest",
+        situation_rows="original",
+        random_state=3,
+        keep_flip=False,
+        protocol="as_published",
+    )
+    got, *_ = method.resample(X, y, s)
+    plain = FairSmote(sensitive_columns=[0], situation_testing=False, protocol="as_published", random_state=3)  # fmt: skip
+    balanced, *_ = plain.resample(X, y, s)
+    forest = RandomForestClassifier(random_state=3).fit(X, y)
+    turned = balanced.copy()
+    turned[:, 0] = 1 - turned[:, 0]
+    keep = forest.predict(turned) == forest.predict(balanced)
+    assert (~keep).sum() > 0
+    np.testing.assert_array_equal(got, balanced[keep])
+    with pytest.raises(InputError, match="situation_rows"):
+        FairSmote(sensitive_columns=[0], situation_rows="all").resample(X, y, s)
 
 
 def test_a_small_cell_is_refused_with_its_count() -> None:

@@ -75,5 +75,14 @@ def test_runs_beside_lr_stand_for_every_model(held: dict[tuple[str, str], np.nda
     assert table["before"].iloc[0] != table["before"].iloc[2]
 
 
+def test_runs_of_ours_stand_beside_every_model_once(
+    held: dict[tuple[str, str], np.ndarray],
+) -> None:
+    """A method with a model of its own runs once and is joined to each: 20 runs, not 40."""
+    both = held | {("rf", "m2"): held["lr", "m2"]}
+    table = changes(everywhere(runs(both), ["m2"]), METRICS, {"two": "m2"})
+    assert table["runs"].tolist() == [20] * 4
+
+
 def test_no_case_is_an_empty_table(held: dict[tuple[str, str], np.ndarray]) -> None:
     assert changes(runs(held), METRICS, {"x": "absent"}).empty

@@ -21,7 +21,7 @@ from isonomy.papers.compare import (
     compare_tables,
     compare_with_print,
 )
-from isonomy.papers.compare_tables import is_close
+from isonomy.papers.compare_tables import is_close, side_by_side
 from isonomy.papers.table import Recipe
 from isonomy.store import Record, combine, records_frame
 
@@ -225,6 +225,37 @@ def test_tables_of_paired_runs_are_made_of_the_same_repeats(
     assert found.tables["equal"].all()
     assert len(found.tables) > 100
     assert found.cells["paired"].max() == 0.0
+
+
+def test_tables_of_both_sides_have_their_rows_in_turn(
+    pair: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    """The published rows are those of a table that is made of the same twelve seeds."""
+    ours, theirs = pair
+    paper = PAPERS["chen"]
+    few = ours[(ours["repeat"].isna() | (ours["repeat"] < 12)).to_numpy()]
+    made, left_out = side_by_side(few, theirs, paper, ["fig3", "fig4", "table2", "findings"])
+    assert [table.name for table in made] == ["fig3", "fig4", "findings"]
+    assert left_out[0].startswith("table2 cannot be made of both sides")
+    same = same_repeats(same_part(theirs, few), few)
+    for table in made[:2]:
+        alone = {"ours": paper.make(table.name, few), "published": paper.make(table.name, same)}
+        assert [*table.data.index.get_level_values(-1)] == ["ours", "published"] * (len(table.data) // 2)  # fmt: skip
+        for whose, one in alone.items():
+            half = table.data.xs(whose, level=-1).astype(one.data.dtypes)
+            pd.testing.assert_frame_equal(half, one.data, check_names=False)
+    assert "of ours" in made[0].notes[0]
+    assert "ours" in made[2].data
+
+
+def test_a_metric_that_one_side_lacks_is_no_difference() -> None:
+    """The published runs of two attributes have no gap of one; ours have."""
+    ours = records_frame(runs("chen_2022", "unmitigated", np.linspace(0.7, 0.8, 6)))
+    theirs = records_frame(runs("chen_2022:published", "unmitigated", np.linspace(0.7, 0.8, 6)))
+    both = pd.concat([theirs, theirs.assign(attributes="race")], ignore_index=True)
+    lacks = both[~((both["attributes"] == "sex") & (both["metric"] == METRICS[-1])).to_numpy()]
+    cells = compare_cells(ours, lacks)
+    assert (cells["equal_runs"] == 1.0).all()
 
 
 def test_too_few_runs_to_find_anything_is_said(pair: tuple[pd.DataFrame, pd.DataFrame]) -> None:

@@ -7,6 +7,7 @@ from isonomy.papers.fairhome_2025.findings import findings
 from isonomy.papers.fairhome_2025.reader import ARCHIVE, read_fairhome
 from isonomy.papers.fairhome_2025.tables import NEEDS, TABLES, parts_of
 from isonomy.papers.paper import PAPERS, Paper
+from isonomy.papers.several_causes import CAUSES
 from isonomy.papers.subgroups import beside
 from isonomy.papers.table import Recipe
 from isonomy.store.record import combine
@@ -26,6 +27,7 @@ PAPER = PAPERS.add(
         archive=ARCHIVE,
         more=lambda store: combine([beside(store, ATTRIBUTES)]),
         comparable=True,
+        causes=CAUSES,
     ),
     aliases=("fairhome",),
 )

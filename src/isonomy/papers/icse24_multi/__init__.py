@@ -8,6 +8,7 @@ from isonomy.papers.icse24_multi.findings import findings
 from isonomy.papers.icse24_multi.reader import ARCHIVE, read_icse24
 from isonomy.papers.icse24_multi.tables import ALL, TABLES, parts_of
 from isonomy.papers.paper import PAPERS, Paper
+from isonomy.papers.several_causes import CAUSES
 from isonomy.papers.subgroups import beside
 from isonomy.papers.table import Recipe
 from isonomy.store.record import combine
@@ -27,6 +28,7 @@ PAPER = PAPERS.add(
         archive=ARCHIVE,
         more=lambda store: combine([beside(store, ATTRIBUTES)]),
         comparable=True,
+        causes=CAUSES,
         words=("icse24",),
     ),
     aliases=("icse24",),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from isonomy.papers.paper import PAPERS, Paper
+from isonomy.papers.several_causes import CAUSES
 from isonomy.papers.subgroups import beside
 from isonomy.papers.table import Recipe
 from isonomy.papers.zerosum_2025.cases import BOTH
@@ -25,6 +26,7 @@ PAPER = PAPERS.add(
         archive=ARCHIVE,
         more=lambda store: combine([beside(store, BOTH)]),
         comparable=True,
+        causes=CAUSES,
     ),
     aliases=("zerosum",),
 )

@@ -1,0 +1,54 @@
+"""Why some runs of the three studies of several attributes do not equal the authors' in every digit.
+
+Their scripts come from one laboratory and share their methods. A cause that was inferred and not
+tried says so.
+"""
+
+from isonomy.papers.cells import Cause
+
+CAUSES = (
+    Cause(
+        "TensorFlow draws first weights and dropout by generators of its own, which NumPy's stream "
+        "does not replay",
+        "adversarial_debiasing",
+    ),
+    Cause(
+        "the network's first weights and the order of its rows were not seeded",
+        models=("dl",),
+    ),
+    Cause(
+        "parents and values are drawn from Python's module random, which the studies did not seed",
+        "fair_smote",
+    ),
+    Cause(
+        "the study's copy of AIF360 seeds this method with 1, so that all runs share the normal "
+        "numbers behind their points; how singular vectors turn these into points is left to the "
+        "library of linear algebra: under one of the 128 patterns of signs runs 0 and 4 of "
+        "COMPAS-sex equal the published ones in accuracy and SPD, the other four tried, and runs 0 "
+        "to 5 of Adult-race, under none",
+        "meta_fair_classifier",
+    ),
+    Cause(
+        "weights are no binary fractions, and the last bits of their sums decide between columns "
+        "that split alike (as in the study of 17 methods, where it was tried)",
+        "reweighing",
+        models=("rf",),
+    ),
+    Cause(
+        "the regression tree that guesses the protected value learns shares of a forest's trees, "
+        "and ties between its splits are broken by last bits (inferred)",
+        "fair_mask",
+        models=("rf",),
+    ),
+    Cause(
+        "the least squares of collinear columns have many solutions, and rounding decides the sign "
+        "of a cost that is 0 but for it (inferred)",
+        "gerry_fair",
+    ),
+    Cause(
+        "the solver of logistic regression stops unconverged, where the last bits of sums have "
+        "grown to a few test rows; thresholds chosen on the scores follow them (inferred)",
+        models=("lr",),
+    ),
+)
+"""The first that covers a cell is its cause."""
