@@ -50,7 +50,8 @@
     }
   });
   const scrolls = () => all(".scroll").forEach(box => {
-    const wide = box.scrollWidth > box.clientWidth + 1, given = { tabindex: 0, role: "region", "aria-label": box.querySelector("caption").textContent };
+    box.dataset.name ??= box.querySelector("caption")?.textContent ?? box.getAttribute("aria-label") ?? "";
+    const wide = box.scrollWidth > box.clientWidth + 1, given = { tabindex: 0, role: "region", "aria-label": box.dataset.name };
     Object.entries(given).forEach(([name, value]) => wide ? box.setAttribute(name, value) : box.removeAttribute(name));
   });
   scrolls();
