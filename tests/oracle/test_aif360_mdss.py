@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isonomy.audit import scan
+from isonomy.audit import Departure, scan
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "tools" / "golden"))
@@ -30,21 +30,22 @@ def frozen() -> dict[str, Any]:
 def searched(name: str) -> tuple[list[dict[str, float]], int]:
     """Return, of each world, how much of the planted group each search names, and our alarms.
 
-    Ours names the first group that it lists, nothing where none is beyond chance. Theirs is told the
-    direction, answers always, and is given whichever of its penalties is nearest to the truth.
+    Ours names the first group that it lists, nothing where none is beyond chance; the farthest it
+    names always. Theirs is told the direction, answers always, and is given whichever of its
+    penalties is nearest to the truth.
     """
-    found, alarms = [], 0
+    found, alarms, more = [], 0, WORLDS[name].inside > WORLDS[name].base
     for held in frozen()[name]:
         columns, hits, planted = make(WORLDS[name], held["seed"])
         assert [int(columns.sum()), int(hits.sum()), int(planted.sum())] == held["sums"]
         named = {str(j): column for j, column in enumerate(columns.T)}
         ours = scan(None, hits.astype(int), sensitive_features=named, permutations=199)
-        listed = [_where(named, {c: [v] for c, v in f.conditions}) for f in ours.findings]
-        alarms += bool(listed)
+        alarms += bool(ours.findings)
         theirs = [_where(named, subset) for subset, _ in held["answers"]]
         found.append(
             {
-                "ours": overlap(listed[0], planted) if listed else 0.0,
+                "ours": _named(ours.findings[0], named, planted, more) if ours.findings else 0.0,
+                "farthest": _named(ours.farthest[0], named, planted, more),
                 "theirs": max(overlap(rows, planted) for rows in theirs),
                 "by default": overlap(theirs[0], planted),
             }
@@ -52,9 +53,17 @@ def searched(name: str) -> tuple[list[dict[str, float]], int]:
     return found, alarms
 
 
+def _named(f: Departure, columns: dict[str, np.ndarray], planted: np.ndarray, more: bool) -> float:
+    """Return how much of the planted group a departure names; one the other way names the others."""
+    rows = _where(columns, {c: [v] for c, v in f.conditions})
+    return overlap(rows, planted if (f.difference > 0) == more else ~planted)
+
+
 def _where(columns: dict[str, np.ndarray], conditions: dict[str, list[int]]) -> np.ndarray:
     rows = len(next(iter(columns.values())))
-    return np.all([np.isin(columns[c], v) for c, v in conditions.items()] or [np.ones(rows)], axis=0)
+    return np.all(
+        [np.isin(columns[c], v) for c, v in conditions.items()] or [np.ones(rows)], axis=0
+    )
 
 
 def share(name: str, whose: str) -> float:

@@ -107,10 +107,19 @@ def test_as_many_more_rows_decide(
         f"{'rare' if rare else 'usual'} outcomes, {rows:,} rows"
     )
     for verdict, promise, value in (
-        ("rows that would decide", "they decide in 75 % or more (80 % is said), rates as seen", rate),
+        (
+            "rows that would decide",
+            "they decide in 75 % or more (80 % is said), rates as seen",
+            rate,
+        ),
         ("rows that would decide (true rates)", "none", by_truth),
     ):
         record_rate(
-            room="audit", verdict=verdict, promise=promise, setting=setting, rate=value, samples=samples
+            room="audit",
+            verdict=verdict,
+            promise=promise,
+            setting=setting,
+            rate=value,
+            samples=samples,
         )
     assert rate >= OFTEN - 0.05 - 2.6 * np.sqrt(OFTEN * (1 - OFTEN) / samples)

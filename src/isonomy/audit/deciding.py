@@ -108,8 +108,8 @@ def _clearing(
             value, low, high, bottom, top = (
                 np.where(logs, np.log(x), x) for x in (value, low, high, bottom, top)
             )
-    root = np.sqrt(times)
-    below, above = (value - low) * root, (high - value) * root
+    with np.errstate(invalid="ignore"):  # what is not finite decides nothing
+        below, above = (end * np.sqrt(times) for end in (value - low, high - value))
     # a lower limit of 0 was cut off there, and says nothing of the error
     error = np.where(low == 0, above, np.minimum(below, above)) / ndtri((1 + confidence) / 2)
 

