@@ -35,7 +35,7 @@ def as_utf8(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 def open_text(path: Path) -> TextIOWrapper:
     """Open a CSV file, packed or not, in its own encoding."""
-    encoding = _encoding(path)
+    encoding = _encoding(path)  # which may refuse the file, before it is open
     return TextIOWrapper(_opened(path), encoding=encoding, errors="replace", newline="")
 
 

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from isonomy._files import open_table, sql_text, write_text
+from isonomy._files import TableFile, open_table, sql_name, sql_text, write_text
 from isonomy._tables import plain
+from isonomy._validate import listed
 from isonomy.app.roles import Roles
 from isonomy.audit import guess_columns
 from isonomy.audit.run import others_of
@@ -23,7 +24,12 @@ DATA, ABOUT = "data.parquet", "run.json"
 ENDINGS = (".csv", ".tsv", ".parquet")
 """Files that a page takes. Packed files and workbooks unfold to any size, and are refused."""
 LONGEST_NAME = 120
+UNFOLDED = 20
+"""A Parquet file may unfold to so many times the most bytes of a file: it can pack any size into a few."""
+_CELL = 8
+"""Bytes of a cell that is no text."""
 
+_NESTED = ("STRUCT", "MAP", "UNION")
 _WRITING = threading.Lock()  # two people may ask for the same audit at once
 _ID = re.compile(r"[0-9a-f]{16}")
 
@@ -193,6 +199,8 @@ class Runs:
                         f"A file must have at most {self.limits.rows:,} rows; this one has {rows:,}: "
                         f"draw a sample, or use the command line, which has no limit."
                     )
+                if ending == ".parquet":
+                    self._check_unfolded(table, brought, rows)
                 target = sql_text(run.data)
                 table.execute(f"COPY (SELECT * FROM {table.rows}) TO {target} (FORMAT parquet)")
         except InputError as error:
@@ -203,6 +211,30 @@ class Runs:
         found = [asdict(c) for c in guess_columns(sample)]
         run.write("columns.json", found)
         return {"rows": rows, "bytes": size, "columns": columns}
+
+    def _check_unfolded(self, table: TableFile, brought: Path, rows: int) -> None:
+        """Raise where rows that are packed into a file are too large once they are unpacked."""
+        packed = f"read_parquet({sql_text(brought)})"
+        described = table.execute(f"DESCRIBE SELECT * FROM {packed}").fetchall()
+        kinds = {name: kind for name, kind, *_ in described}
+        nested = [c for c, kind in kinds.items() if kind.endswith("]") or kind.startswith(_NESTED)]
+        if nested:
+            raise InputError(
+                f"The columns of a file must hold single values; {listed(nested)} hold lists or records: "
+                f"leave them out."
+            )
+        most = UNFOLDED * self.limits.bytes
+        size = rows * len(kinds) * _CELL
+        length = {"VARCHAR": "strlen", "BLOB": "octet_length"}
+        texts = [f"{length[kind]}({sql_name(c)})" for c, kind in kinds.items() if kind in length]
+        if size <= most and texts:
+            whole = " + ".join(f"coalesce(sum({text}), 0)" for text in texts)
+            size += int(table.execute(f"SELECT {whole} FROM {packed}").fetchone()[0])
+        if size > most:
+            raise InputError(
+                f"A Parquet file must unfold to at most {most // 1_000_000:,} MB; this one holds "
+                f"{size // 1_000_000:,} MB: leave out columns that are not needed, or draw a sample."
+            )
 
     def delete(self, run: Run) -> None:
         """Remove a run with all its files."""

@@ -12,6 +12,7 @@ from isonomy._shown import Shown
 from isonomy._tables import plain
 from isonomy._validate import check_choice, listed
 from isonomy.audit import cards
+from isonomy.audit.deciding import OFTEN
 from isonomy.audit.scan_result import Scan
 from isonomy.errors import InputError
 from isonomy.metrics import Counts, get_metric
@@ -30,9 +31,9 @@ class Finding:
 
     ``p_value`` is that of a violation, for this finding alone (all pairs of groups where the
     largest is compared with the smallest); ``p_audit`` is adjusted for all verdicts of the audit.
-    ``rows_needed`` says about how many rows the smallest compared rate must rest on for a verdict,
-    ``rows_more`` how many more rows like these that asks for, all groups together: both take rates
-    as they are, and ``rows_more`` the shares of the groups too.
+    ``rows_more`` says how many more rows like these, all groups together, would decide in 80 % of
+    cases, were the rates and the shares of the groups what they are here; ``rows_needed`` about
+    how many the smallest compared rate would then rest on.
     ``left_out`` names the groups that were not compared: too few rows are behind a rate of theirs.
     """
 
@@ -212,8 +213,8 @@ class Audit(Shown):
         out = []
         if said:
             out.append(
-                f"More rows like these that would decide, were the rates and the shares of the groups "
-                f"to stay: {', '.join(said)}."
+                f"More rows like these that would decide in {OFTEN:.0%} of cases, were the rates and the "
+                f"shares of the groups to stay: {', '.join(said)}."
             )
         if never:
             out.append(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,18 @@ from numpy.typing import NDArray
 
 from isonomy._arrays import Floats
 from isonomy._validate import listed
+from isonomy.audit.deciding import MOST_ROWS, OFTEN, Outlook, times_the_rows
 from isonomy.audit.findings import Finding, Verdict
-from isonomy.audit.limits import Facts, each_limits, evidence_of, pair_limits, range_limits
+from isonomy.audit.limits import (
+    Evidence,
+    Facts,
+    Limits,
+    carried_limits,
+    each_limits,
+    evidence_of,
+    pair_limits,
+    range_limits,
+)
 from isonomy.errors import InputError
 from isonomy.metrics import RATES, Counts, Metric, get_metric
 from isonomy.metrics.metric import GapParts
@@ -34,8 +45,6 @@ FEWEST_ROWS = 30
 """A rate over fewer rows than this is no evidence either way."""
 FEWEST_EVENTS = 5
 """A verdict needs as many events, and as many non-events, among the compared groups together."""
-MOST_ROWS = 10**9
-"""Where more rows than this would be needed, no number of rows is promised to decide."""
 
 OVERALL = (
     "accuracy",
@@ -154,29 +163,29 @@ def gap(
             f"read the comparisons of the audit."
         )
     known = {"compare": how} if "compare" in metric.parameters else {}
-    left_out: list[str] = []
     unknown = {name for name, known in zip(counts.labels(), counts.known, strict=True) if not known}
     if metric.parts is None:
         return _resampled(metric, attribute, counts, drawn(), accept, confidence, known)
-    if how == "max_min":
-        counts, left_out = comparable(metric.parts, counts)
-    value = float(metric.fn(counts, **{**metric.parameters, **known}))
-    groups = counts.by_privilege() if how == "privileged" else counts
-    result = evidence_of(metric.parts, groups)
-    if how == "privileged":
-        limits = pair_limits(result.of([0]), result.of([1]), accept, confidence)
-        low, high, pvalue = (float(x[0]) for x in (limits.low, limits.high, limits.pvalue))
-    elif np.isnan(value):
-        low = high = pvalue = np.nan
-    else:
-        low, high, pvalue = range_limits(result, accept, confidence)
+    whole = counts
+    value, limits, facts, counts, left_out = _compared(
+        metric, counts, how, known, accept, confidence
+    )
+    low, high, pvalue = (float(x[0]) for x in (limits.low, limits.high, limits.pvalue))
     assert metric.denominators is not None
     rows = int(metric.denominators(counts, compare=how))
-    facts = result.facts(accept)
     verdict, why = verdict_of(value, low, high, accept, facts, metric, confidence)
     reason = metric.undefined(counts, **known) if verdict == "undefined" else None
-    needed = _rows_needed(value, low, high, accept, facts, metric, verdict)
-    more = _rows_more(needed, facts, counts)
+    needed = more = None
+    if verdict == "insufficient evidence" and accept is not None:
+
+        def carried(times: Floats) -> Outlook:
+            more = whole.map_cells(lambda cells: cells * times[0])
+            there, ends, rests, *_ = _compared(metric, more, how, known, None, confidence)
+            facts = np.array([rests[:3]]).T
+            return Outlook(np.array([there]), ends.low, ends.high, *facts)
+
+        times = _times(carried, 1, metric, accept, confidence)
+        needed, more = _rows_of(float(times[0]), facts, whole)
     why = _with_rows(why, more)
     if left_out and why:
         why = f"{why}; not compared: {listed(left_out, most=5)}"
@@ -198,6 +207,29 @@ def gap(
         left_out=tuple(name for name in left_out if name not in unknown),
         rows_more=more,
     )
+
+
+def _compared(
+    metric: Metric,
+    counts: Counts,
+    how: str,
+    known: Mapping[str, Any],
+    accept: tuple[float, float] | None,
+    confidence: float,
+) -> tuple[float, Limits, Facts, Counts, list[str]]:
+    """Return a gap, its limits, what they rest on, and which groups are compared and left out."""
+    assert metric.parts is not None
+    left_out: list[str] = []
+    if how == "max_min":
+        counts, left_out = comparable(metric.parts, counts)
+    value = float(metric.fn(counts, **{**metric.parameters, **known}))
+    result = evidence_of(metric.parts, counts.by_privilege() if how == "privileged" else counts)
+    if how == "privileged":
+        limits = pair_limits(result.of([0]), result.of([1]), accept, confidence)
+    else:
+        ends = (math.nan,) * 3 if np.isnan(value) else range_limits(result, accept, confidence)
+        limits = Limits(*(np.array([end]) for end in ends))
+    return value, limits, result.facts(accept), counts, left_out
 
 
 def _resampled(
@@ -320,53 +352,33 @@ def _divides(metric: Metric) -> bool:
 VACUOUS = "but its rates are too near 0 or 1 for any gap to leave that range: read a ratio"
 
 
-def _rows_needed(
-    value: float,
-    low: float,
-    high: float,
-    accept: tuple[float, float] | None,
-    facts: Facts,
+def _times(
+    carried: Callable[[Floats], Outlook],
+    gaps: int,
     metric: Metric,
-    verdict: Verdict | None,
-) -> int | None:
-    """Return about how many rows the rates must rest on for a verdict, were they to stay as is.
-
-    Margins shrink with the root of the rows; ratios are looked at on the log scale. The number
-    is for the smallest of the compared rates, whose rows decide.
-    """
-    if verdict != "insufficient evidence" or accept is None:
-        return None
-    least = max(facts.rows, 1.0)
-    factor = max(FEWEST_ROWS / least, 1.0)
-    few = min(facts.events, facts.others)
-    if few < FEWEST_EVENTS:
-        factor = max(factor, FEWEST_EVENTS / max(few, 0.5))
-    bottom, top = accept
-    if metric.goal == "one" and low > 0 and high < math.inf:
-        value, low, high, bottom, top = (math.log(x) for x in (value, low, high, bottom, top))
-    if value in {bottom, top, math.inf}:
-        return None
-    if bottom < value < top:
-        need = max((value - low) / (value - bottom), (high - value) / (top - value))
-    else:
-        need = (value - low) / (value - top) if value > top else (high - value) / (bottom - value)
-    rows = max(factor, need**2) * least
-    return math.ceil(rows) if rows < MOST_ROWS else None
+    accept: tuple[float, float],
+    confidence: float,
+) -> Floats:
+    """Return how many times the rows would decide gaps of one metric, were they to come as they came."""
+    return times_the_rows(
+        carried, gaps, accept, ratio=_divides(metric), confidence=confidence,
+        fewest_rows=FEWEST_ROWS, fewest_events=FEWEST_EVENTS,
+    )  # fmt: skip
 
 
-def _rows_more(needed: int | None, facts: Facts, counts: Counts) -> int | None:
-    """Return how many more rows that is, of all groups, were they to come in the same shares."""
-    if needed is None:
-        return None
-    times = needed / max(facts.rows, 1.0)
-    more = math.ceil((times - 1) * float(counts.n.sum()))
-    return max(more, 1) if more < MOST_ROWS else None
+def _rows_of(times: float, facts: Facts, counts: Counts) -> tuple[int | None, int | None]:
+    """Return the rows that the smallest rate needs, and how many more that is of all groups."""
+    needed, more = times * max(facts.rows, 1.0), (times - 1) * float(counts.n.sum())
+    return (
+        math.ceil(needed) if needed < MOST_ROWS else None,
+        max(math.ceil(more), 1) if more < MOST_ROWS else None,
+    )
 
 
 def _with_rows(why: str | None, more: int | None) -> str | None:
     if why is None or more is None:
         return why
-    return f"{why}; some {more:,} more rows like these would decide, were rates to stay"
+    return f"{why}; some {more:,} more rows like these would decide in {OFTEN:.0%} of cases"
 
 
 def each_group(
@@ -399,11 +411,22 @@ def each_group(
         rows = np.minimum(rows, min(rate.rows(counts)[mask].sum() for rate in rates))
         facts = groups.facts_against(other, limit)
         lows, highs, pvalues = (x.tolist() for x in (limits.low, limits.high, limits.pvalue))
-        for k in np.flatnonzero(shown).tolist():
+        verdicts = {
+            k: verdict_of(float(values[k]), lows[k], highs[k], limit, facts[k], metric, confidence)
+            for k in np.flatnonzero(shown).tolist()
+        }
+        thin = [k for k, (verdict, _) in verdicts.items() if verdict == "insufficient evidence"]
+        times = dict.fromkeys(thin, math.inf)
+        if thin and limit is not None:
+            carried = partial(
+                _carried, groups.of(thin), other, values[thin], [facts[k] for k in thin],
+                groups.fewest[shown], confidence,
+            )  # fmt: skip
+            found = _times(carried, len(thin), metric, limit, confidence)
+            times = dict(zip(thin, found.tolist(), strict=True))
+        for k, (verdict, why) in verdicts.items():
             value, low, high = float(values[k]), lows[k], highs[k]
-            verdict, why = verdict_of(value, low, high, limit, facts[k], metric, confidence)
-            needed = _rows_needed(value, low, high, limit, facts[k], metric, verdict)
-            more = _rows_more(needed, facts[k], counts)
+            needed, more = _rows_of(times[k], facts[k], counts) if k in times else (None, None)
             if verdict == "undefined":
                 why = metric.undefined(_pair(unprivileged, k, merged), compare="privileged") or why
             out.append(
@@ -426,6 +449,20 @@ def each_group(
                 )
             )
     return out
+
+
+def _carried(
+    near: Evidence,
+    far: Evidence,
+    values: Floats,
+    facts: Sequence[Facts],
+    sizes: Floats,
+    confidence: float,
+    times: Floats,
+) -> Outlook:
+    """Return how some groups would stand against another with so many times the rows."""
+    ends = carried_limits(near, far, times, sizes, confidence)
+    return Outlook(values, ends.low, ends.high, *(np.array([f[:3] for f in facts]).T * times))
 
 
 def is_judged(counts: Counts) -> NDArray[np.bool_]:

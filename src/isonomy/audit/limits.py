@@ -57,6 +57,11 @@ class Evidence:
         """Keep some groups."""
         return Evidence(self.parts, self.shares[:, groups], self.rows[:, groups])
 
+    def times(self, many: Floats) -> "Evidence":
+        """Return what the same shares of ``many`` times the rows of each group would be."""
+        rows = self.rows * many
+        return Evidence(self.parts, np.broadcast_to(self.shares, rows.shape), rows)
+
     @property
     def fewest(self) -> Floats:
         """The smallest number of rows a rate of each group rests on."""
@@ -195,14 +200,32 @@ def each_limits(
 
     The p-values are those of each comparison by itself.
     """
-    rows, reference = one.fewest[compared], float(other.rows.max())
+    inner, outer, together = _criticals(one.parts, one.fewest[compared], other, confidence)
+    return _judged(one, other, inner, outer, together, accept, confidence)
+
+
+def carried_limits(
+    one: Evidence, other: Evidence, times: Floats, sizes: Floats, confidence: float
+) -> Limits:
+    """Return the intervals of groups against one if each had ``times`` the rows, the other too.
+
+    They hold for groups of all ``sizes`` together, relative to each other as they are now.
+    """
+    inner, outer, together = _criticals(one.parts, sizes, other, confidence)
+    return _judged(one.times(times), other.times(times), inner, outer, together, None, confidence)
+
+
+def _criticals(
+    parts: GapParts, rows: Floats, other: Evidence, confidence: float
+) -> tuple[float, float, int]:
+    """Return the inner and outer multiplier for groups against one, and how many groups they are."""
+    reference = float(other.rows.max())
     if not rows.size:
         rows = np.array([reference])
     inner, outer = (
-        many_to_one_critical(confidence, rows, reference, families=f)
-        for f in (_families(one.parts), 1)
+        many_to_one_critical(confidence, rows, reference, families=f) for f in (_families(parts), 1)
     )
-    return _judged(one, other, inner, outer, rows.size, accept, confidence)
+    return inner, outer, rows.size
 
 
 def _families(parts: GapParts) -> int:

@@ -421,9 +421,10 @@ def _watching(folder: Path, what: str, size: int, progress: Progress | None) -> 
 
 def _bytes_in(folder: Path) -> int:
     total = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):  # pip moves files while we look
-            total += path.stat().st_size if path.is_file() else 0
+    for place, _, names in os.walk(folder):  # which passes over folders that are gone meanwhile
+        for name in names:
+            with contextlib.suppress(OSError):  # pip moves files while we look
+                total += Path(place, name).stat().st_size
     return total
 
 

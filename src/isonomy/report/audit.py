@@ -6,6 +6,7 @@ from typing import Any
 from isonomy._shown import SUMMARIES, Summary
 from isonomy._validate import listed
 from isonomy.audit import Audit, Finding
+from isonomy.audit.deciding import OFTEN
 from isonomy.audit.findings import GroupRate
 from isonomy.metrics import RATES, Counts
 from isonomy.metrics.calibration import CALIBRATION
@@ -97,8 +98,8 @@ def audit_verdict(
         if most > least:
             span += f" to {most:,}" if most <= 1_000_000 else " to more than 1,000,000"
         sentences.append(
-            f"Where evidence is insufficient, {span} more rows like these would decide, were the "
-            f"rates and the shares of the groups to stay."
+            f"Where evidence is insufficient, {span} more rows like these would decide in {OFTEN:.0%} "
+            f"of cases, were the rates and the shares of the groups to stay."
         )
     tiles = [b.tile(f"{n:,}", v, TONE[v]) for v, n in tally.items() if n]
     return b.verdict(tone, headline, [*sentences, *more], tiles)

@@ -91,7 +91,20 @@ def test_our_own_page_can(client: Any, people: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8321", ""]
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "evil.example:8321",
+        "",
+        "[::1",
+        "[zz]",
+        "::1]",
+        "evil.example@127.0.0.1",
+        "127.0.0.1:port",
+        "127.0.0.1/",
+        "127.0.0.1 evil.example",
+    ],
 )
 def test_a_name_that_was_made_to_lead_here_is_refused(client: Any, host: str) -> None:
     answer = client.get("/", headers={"host": host})
@@ -99,7 +112,9 @@ def test_a_name_that_was_made_to_lead_here_is_refused(client: Any, host: str) ->
     assert "<form" not in answer.text
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8321", "localhost:8321", "[::1]:8321", "localhost"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8321", "localhost:8321", "LOCALHOST", "[::1]:8321", "[::1]", "localhost"]
+)
 def test_own_names_are_answered(client: Any, host: str) -> None:
     assert client.get("/", headers={"host": host}).status_code == 200
 

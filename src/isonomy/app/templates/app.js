@@ -14,6 +14,7 @@
           const held = document.activeElement, id = part.contains(held) ? held.id : "";
           if (id || !part.contains(held)) part.innerHTML = text;
           if (id) document.getElementById(id)?.focus();
+          dispatchEvent(new Event("resize")); // tables that are wider than the page can be scrolled by keyboard
           if (part.querySelector("[data-over]")) { location.reload(); return; }
         }
       } catch { /* the server is being started again: ask later */ }

@@ -50,8 +50,9 @@
     }
   });
   const scrolls = () => all(".scroll").forEach(box => {
-    const name = box.querySelector("caption") || box.parentNode.querySelector("figcaption");
-    const wide = box.scrollWidth > box.clientWidth + 1, given = { tabindex: 0, role: "region", "aria-label": name.textContent };
+    const title = box.querySelector("caption") || box.parentNode.querySelector("figcaption");
+    box.dataset.name ??= box.getAttribute("aria-label") ?? title?.textContent ?? "";
+    const wide = box.scrollWidth > box.clientWidth + 1, given = { tabindex: 0, role: "region", "aria-label": box.dataset.name };
     Object.entries(given).forEach(([name, value]) => wide ? box.setAttribute(name, value) : box.removeAttribute(name));
   });
   scrolls();
