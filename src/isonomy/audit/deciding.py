@@ -70,7 +70,7 @@ def times_the_rows(
     ...     return Outlook(np.full(1, 0.15), 0.15 - margin, 0.15 + margin, many, many, many)
     >>> times_the_rows(carried, 1, (-0.1, 0.1), ratio=False, confidence=0.95,
     ...                fewest_rows=30, fewest_events=5).round(1).tolist()
-    [7.1]
+    [7.9]
     """
     times = np.ones(gaps)
     now = carried(times)

@@ -218,7 +218,7 @@ class Audit(Shown):
             )
         if never:
             out.append(
-                f"No number of rows is foreseen to decide {', '.join(never)}, were rates to stay."
+                f"No number of rows is foreseen to decide {', '.join(never)} if the rates stay the same."
             )
         return out
 

@@ -13,6 +13,7 @@ from isonomy._arrays import Floats
 from isonomy._tables import plain
 from isonomy._validate import check_least, check_share, listed
 from isonomy.audit import judge
+from isonomy.audit.deciding import MOST_ROWS
 from isonomy.audit.limits import Evidence, limits_at
 from isonomy.errors import InputError
 from isonomy.metrics import METRICS, Metric, get_metric
@@ -304,7 +305,7 @@ class _Rule:
         few = 64
         while not enough(few):
             few *= 2
-            if few > judge.MOST_ROWS:
+            if few > MOST_ROWS:
                 return None
         low, high = few // 2, few
         while high - low > 1:
