@@ -132,6 +132,15 @@ def test_german_scores_are_of_the_other_label(biswas: pd.DataFrame) -> None:
     assert f"Accuracy of GC1 after C is {after:.3f}, one minus the {repaired:.3f} after D" in PAGE
 
 
+def test_equalized_odds_of_the_time_gives_one_label(biswas: pd.DataFrame) -> None:
+    f1 = biswas.xs("favorable_f1", axis=1, level="metric")
+    little = {name: int((~(f1[name] >= 0.05)).sum()) for name in ("equalized_odds", "unmitigated")}
+    assert (
+        f"below 0.05 in {little['equalized_odds']} of {len(f1)} single runs (before mitigation in "
+        f"{little['unmitigated']})" in PAGE
+    )
+
+
 def test_ac1_is_asked_on_another_scale(biswas: pd.DataFrame) -> None:
     before, weighed, repaired = (
         biswas.loc["AC1", (name, "accuracy")]
@@ -157,6 +166,13 @@ def test_constant_predictions_of_fairea(fairea: pd.DataFrame) -> None:
     assert won[0] == won[1]
     assert f"{len(constant)} of LFR's {len(lfr)} runs (LR, DT) are such runs" in PAGE
     assert f"all of its {won[1]} win-win cases, and {good[0]} of its {good[1]} good ones" in PAGE
+
+
+def test_prejudice_remover_has_more_runs_than_counted_in_the_text(fairea: pd.DataFrame) -> None:
+    own = fairea[(fairea["mitigator"] == "prejudice_remover(eta=1)").to_numpy()]
+    runs = own[["dataset", "attributes", "model", "repeat"]].drop_duplicates()
+    assert set(own["dataset"]) == {"adult"}
+    assert f"The files hold {len(runs)} (sex and race)" in PAGE
 
 
 def test_coarse_data_have_other_test_rows_and_another_start(fairea: pd.DataFrame) -> None:
