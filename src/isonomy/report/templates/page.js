@@ -50,7 +50,8 @@
     }
   });
   const scrolls = () => all(".scroll").forEach(box => {
-    const name = box.querySelector("caption") || box.parentNode.querySelector("figcaption");
+    const name = box.querySelector("caption") || box.closest("figure")?.querySelector("figcaption");
+    if (!name) return; // its page has named it
     const wide = box.scrollWidth > box.clientWidth + 1, given = { tabindex: 0, role: "region", "aria-label": name.textContent };
     Object.entries(given).forEach(([name, value]) => wide ? box.setAttribute(name, value) : box.removeAttribute(name));
   });
