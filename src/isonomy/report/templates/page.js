@@ -50,7 +50,7 @@
     }
   });
   const scrolls = () => all(".scroll").forEach(box => {
-    const title = box.querySelector("caption") || box.parentNode.querySelector("figcaption");
+    const title = box.querySelector("caption") || box.closest("figure")?.querySelector("figcaption");
     box.dataset.name ??= box.getAttribute("aria-label") ?? title?.textContent ?? "";
     const wide = box.scrollWidth > box.clientWidth + 1, given = { tabindex: 0, role: "region", "aria-label": box.dataset.name };
     Object.entries(given).forEach(([name, value]) => wide ? box.setAttribute(name, value) : box.removeAttribute(name));
