@@ -53,7 +53,8 @@ FRAMES = {
 LIGHT = ("excel", "plot", "app", "fairlearn", "optuna", "skops", "mlflow", "polars", "dask")
 COMMANDS = (
     "data export synthetic people.csv",
-    "audit people.csv --label favorable --prediction merit>=0.5 --sensitive group --report audit.html",
+    "audit people.csv --label favorable --prediction merit>=0.5 --sensitive group --scan --report audit.html",
+    "power --gap -0.15 --base-rate 0.3",
     "check people.csv --label favorable --prediction merit>=0.5 --sensitive group --write-policy isonomy.toml",
     "benchmark people.csv --label favorable --sensitive group --method reweighing,reject_option --repeats 6 --backend serial --out bench",
     "tail people.csv --label favorable --sensitive group --callable scores:probability",

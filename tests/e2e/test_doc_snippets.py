@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
@@ -136,3 +138,26 @@ def test_what_is_shown_can_be_read(page: Path) -> None:
             tomllib.loads(block.text)
         elif block.kind == "json":
             json.loads(block.text)
+
+
+def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it but the installation, the benchmark (minutes) and the server (does not end)."""
+    plt.switch_backend("agg")
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    sex, income = rng.choice(["Female", "Male"], 800), rng.choice(["<=50K", ">50K"], 800)
+    people = pd.DataFrame({"sex": sex, "income": income, "predicted": income})
+    people.to_csv("predictions.csv", index=False)
+    ran = []
+    for block in blocks(ROOT / "README.md"):
+        if block.kind == "python":
+            exec(block.text, {})
+            ran.append("python")
+        for line in block.text.splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["isonomy"] and words[1] not in ("benchmark", "serve"):
+                done = isonomy(*words[1:])
+                assert done.returncode == 0, done.stderr
+                ran.append(words[1])
+    plt.close("all")
+    assert ran == ["python", "audit", "check", "check"]
