@@ -168,7 +168,7 @@ class FairSmote(PreProcessor):
     @property
     def transform_uses_estimator(self) -> bool:  # type: ignore[override]
         """Whether situations are tested by the base learner itself."""
-        return self.situation_model == "same"
+        return bool(self.situation_model == "same")
 
     def resample(self, X: Any, y: Vector, s: Vector, w: Weights = None) -> TrainingSet:
         """Return the balanced training set without the rows that the group decides."""
