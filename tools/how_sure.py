@@ -16,6 +16,7 @@ import pandas as pd
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, ROWS = DOCS / "how-sure-is-sure.md", DOCS / "how-sure-measured.csv"
+SCAN = DOCS / "how-to" / "scan.md"
 KEY = ["room", "verdict", "setting"]
 HEAD = "| verdict | promise | settings | measured | the setting nearest to failing |\n|---|---|---|---|---|\n"
 
@@ -33,6 +34,38 @@ def summary(rows: pd.DataFrame) -> str:
     return HEAD + "".join(lines)
 
 
+def power_of_scans(rows: pd.DataFrame) -> str:
+    """Return the table of how often a scan finds, and confirms, what was planted."""
+    some = rows[rows["verdict"].isin(["departs (scan, power)", "confirmed (scan, power)"])]
+    parts = some["setting"].str.extract(
+        r"^(?P<group>.*), 30 % selected, inside (?P<more>.*), (?P<rows>[\d,]+) rows$"
+    )
+    parts["rate"] = [f"{100 * rate:.0f} %" for rate in some["rate"]]
+    parts["what"] = some["verdict"].str.partition(" ")[0]
+    parts["size"] = parts["rows"].str.replace(",", "").astype(int)
+    parts["share"] = parts["group"].str.extract(r"([\d.]+) %")[0].astype(float).fillna(50.0)
+    settings = parts.sort_values(["size", "more"])[["rows", "more"]].drop_duplicates()
+    heads = [f"{n} rows, {more}" for n, more in settings.itertuples(index=False)]
+    lines = [f"| planted group | {' | '.join(heads)} |\n|---|{'--:|' * len(heads)}\n"]
+    for group, held in parts.sort_values("share", ascending=False).groupby("group", sort=False):
+        cells = held.set_index(["rows", "more", "what"])["rate"]
+        pairs = (
+            f"{cells[n, more, 'departs']} ({cells[n, more, 'confirmed']})"
+            for n, more in settings.itertuples(index=False)
+        )
+        lines.append(f"| {group} | {' | '.join(pairs)} |\n")
+    return "".join(lines)
+
+
+def between(text: str, name: str, content: str) -> str:
+    """Return a page with what stands between two marks replaced."""
+    begin, end = f"<!-- {name}: measured -->\n", f"<!-- {name}: end -->"
+    if begin not in text:
+        raise SystemExit(f"The page has no place for {name!r}: add {begin.strip()!r} and {end!r}.")
+    before, rest = text.split(begin, 1)
+    return before + begin + content + end + rest.split(end, 1)[1]
+
+
 def main(folder: Path) -> None:
     """Add the new rows to the file, and write the page's tables from it."""
     new = pd.DataFrame([json.loads(f.read_text()) for f in sorted(folder.glob("*.json"))])
@@ -40,14 +73,10 @@ def main(folder: Path) -> None:
     rows.to_csv(ROWS, index=False)
     text = PAGE.read_text(encoding="utf-8")
     for room, some in rows.groupby("room"):
-        begin, end = f"<!-- {room}: measured -->\n", f"<!-- {room}: end -->"
-        if begin not in text:
-            raise SystemExit(
-                f"The page has no place for {room!r}: add {begin.strip()!r} and {end!r}."
-            )
-        before, rest = text.split(begin, 1)
-        text = before + begin + summary(some) + end + rest.split(end, 1)[1]
+        text = between(text, room, summary(some))
     PAGE.write_text(text, encoding="utf-8")
+    page = SCAN.read_text(encoding="utf-8")
+    SCAN.write_text(between(page, "scan", power_of_scans(rows)), encoding="utf-8")
     print(f"{len(new)} new of {len(rows):,} measured rates are in {ROWS}, their summary in {PAGE}")
 
 

@@ -149,7 +149,7 @@ def test_from_a_table_to_a_report_although_the_server_is_killed(
     page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/groups")
     assert page.get_by_role("checkbox", name="yes").is_checked()
-    page.get_by_label("Compare with").fill("M")
+    page.get_by_label("Compare with").first.select_option("M")
     page.get_by_role("button", name="Audit").click()
     page.wait_for_url("**/audit")
     assert page.locator("h1").inner_text() == "Audit of people.csv"

@@ -25,7 +25,7 @@ from isonomy.gate import first_policy
 from isonomy.report import summarize, to_html, to_json, to_markdown
 
 ROLES = {
-    "feature": "—",
+    "feature": "feature",
     "label": "outcome (label)",
     "prediction": "decision (prediction)",
     "score": "score (probability)",
@@ -74,6 +74,16 @@ class Auditing:
             command=_roles(run, chosen).command("audit", run.name),
             chosen=chosen,
             roles=ROLES,
+            told=[
+                (said, names)
+                for role, said in ROLES.items()
+                if role != "feature"
+                and (
+                    names := [
+                        c["name"] for c, r in zip(run.columns, chosen, strict=True) if r == role
+                    ]
+                )
+            ],
             error=on_page(error),
         )
 
@@ -140,6 +150,10 @@ class Auditing:
                     "cuts": ", ".join(f"{c:g}" for c in cuts),
                     "privileged": ", ".join(map(str, roles.privileged.get(name, ()))),
                     "values": known[:MOST_VALUES],
+                    # bands have other names once they are cut elsewhere, so that those are typed
+                    "few": not cuts
+                    and (len(known) == 2 or not about[name]["number"])
+                    and len(known) <= MOST_VALUES,
                 }
             )
         guess = about[outcome]["favorable"] if outcome else None

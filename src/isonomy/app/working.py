@@ -92,6 +92,7 @@ class Working:
             models=self.site.jobs.models if kind == "tail" else MODELS,
             performance=PERFORMANCE,
             fairness=FAIRNESS,
+            ticked=_worst(run, roles),
             fewest=FEWEST,
             most=MOST_REPEATS,
             downloads=[*FACES],
@@ -208,6 +209,13 @@ def _attributes(roles: Roles, form: FormData) -> list[str]:
     if not chosen:
         raise InputError("At least one protected column must be ticked; none is.")
     return chosen
+
+
+def _worst(run: Run, roles: Roles) -> str:
+    """Return the protected column with most violated gaps in the audit, the first of equals."""
+    found = (run.read("audit.json") or {}).get("metrics", [])
+    violated = [f["attribute"] for f in found if f["verdict"] == "violated"]
+    return max(roles.sensitive, key=violated.count)
 
 
 def arrived(run: Run, options: dict[str, Any]) -> list[dict[str, Any]]:

@@ -111,7 +111,7 @@ def _clearing(
     with np.errstate(invalid="ignore"):  # what is not finite decides nothing
         below, above = (end * np.sqrt(times) for end in (value - low, high - value))
     # a lower limit of 0 was cut off there, and says nothing of the error
-    error = np.where(low == 0, above, np.minimum(below, above)) / ndtri((1 + confidence) / 2)
+    error = np.where(low == 0, above, (below + above) / 2) / ndtri((1 + confidence) / 2)
 
     def chance(many: Floats) -> Floats:
         """Return how often it is decided with so many times the rows, of which one was seen."""

@@ -32,8 +32,10 @@ _LABEL = (
     "y",
 )
 _DECIDED = (
-    "approved", "granted", "accepted", "admitted", "hired", "selected", "income", "default", "defaulted",
-    "recid", "recidivism", "repaid", "denied", "rejected", "fraud", "churn", "credit", "risk",
+    "approved", "approve", "approval", "granted", "grant", "accepted", "accept", "admitted", "admit",
+    "admission", "hired", "hire", "selected", "passed", "pass", "survived", "released", "income",
+    "default", "defaulted", "recid", "recidivism", "repaid", "denied", "deny", "denial", "rejected",
+    "reject", "refused", "fraud", "churn", "churned", "credit", "risk",
 )  # fmt: skip
 _PREDICTION = (
     "pred",
@@ -86,8 +88,10 @@ _BAD = frozenset(
         "recid",
         "recidivism",
         "denied",
+        "deny",
         "denial",
         "rejected",
+        "reject",
         "fraud",
         "churn",
         "bad",
@@ -173,7 +177,8 @@ def guess_columns(table: pd.DataFrame) -> tuple[ColumnGuess, ...]:
     for c in [c for c in shown if looks_protected(c.name, c.values)][:MOST_SENSITIVE]:
         roles[c.name] = "sensitive"
     if "label" not in roles.values():
-        last = [n for n, c in seen.items() if n not in roles and c.distinct == 2]
+        two = [c for n, c in seen.items() if n not in roles and c.distinct == 2]
+        last = [c.name for c in two if not looks_protected(c.name, c.values)]
         roles |= dict.fromkeys(last[-1:], "label")
     for k, (name, c) in enumerate(seen.items()):
         if name not in roles and names_rows(table.iloc[:, k].dropna()):

@@ -37,6 +37,16 @@ def test_a_usual_table() -> None:
     }
 
 
+def test_a_column_that_looks_protected_is_never_the_label() -> None:
+    groups = ("married", "old", "black", "hispan", "male", "white")  # more than are taken
+    table = pd.DataFrame({name: [0, 1, 1, 0] * 20 for name in (*groups[:4], "gift", *groups[4:])})
+    assert {c.name: c.role for c in guess_columns(table)}["gift"] == "label"
+    for name, favorable in (("approve", 1), ("reject", 0)):
+        found = {c.name: c for c in guess_columns(table.assign(**{name: [1, 0, 0, 1] * 20}))}
+        assert found[name].role == "label"
+        assert found[name].favorable == favorable
+
+
 def test_a_score_is_a_probability() -> None:
     table = pd.DataFrame({"credit_score": np.arange(300.0) % 97, "y": [0, 1] * 150})
     assert roles(table)["credit_score"] == "feature"
