@@ -113,13 +113,13 @@ def check_choice(kind: str, value: Any, options: Sequence[Any]) -> None:
 
 def check_least(name: str, value: Any, least: float) -> None:
     """Raise unless a number is so large at least; NaN is not."""
-    if not value >= least:
+    if not isinstance(value, Real) or not float(value) >= least:
         raise InputError(f"{name} must be at least {least:g}; got {value}.")
 
 
-def check_share(name: str, value: float) -> None:
+def check_share(name: str, value: Any) -> None:
     """Raise unless ``alpha`` or ``confidence`` lies strictly between 0 and 1."""
-    if not 0.0 < value < 1.0:
+    if not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         example = "0.05 is 5 per cent" if name == "alpha" else "0.95 is 95 per cent"
         raise InputError(f"{name} must lie between 0 and 1; got {value!r} ({example}).")
 

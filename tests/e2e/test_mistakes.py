@@ -17,6 +17,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import isonomy as iso
+from isonomy.data import DATASETS
 from isonomy.errors import IsonomyError
 from isonomy.mitigators import (
     EqualizedOdds,
@@ -26,6 +27,7 @@ from isonomy.mitigators import (
     Reweighing,
 )
 from isonomy.study import Study
+from isonomy.testing import check_mitigator
 from isonomy.tradeoff import post_processing_frontier
 from tests.e2e.command import isonomy
 
@@ -137,6 +139,13 @@ COMMANDS = [
     ("audit p.csv --label", "'--label' requires an argument", "see isonomy audit --help"),
     ("study run --out", "'--out' requires an argument", "see isonomy study --help"),
     ("data lst", "No such command 'lst'", "did you mean 'list'?"),
+    (
+        "audit p.csv --label y --prediction yhat --sensitive sex+race --favorable good",
+        "no column 'sex+race'",
+        "--sensitive sex,race --intersections",
+    ),
+    ("tune reject_option p.csv $L", "--param 'bounds=(-0.1, 0.1),(-0.05, 0.05)"),
+    ("power --gap 0.6 --base-rate 0.5", "a gap of 0.6 from 0.5 makes it 1.1"),
     # audit: the file
     ("audit q.csv $A", "no file 'q.csv'", "did you mean 'p.csv'?"),
     ("audit p $A", "no file 'p'", "'p.csv'"),
@@ -500,6 +509,12 @@ CALLS: list[tuple[Callable[[], Any], *tuple[str, ...]]] = [
     (lambda: ours(drop="year"), "no column 'year'"),
     (lambda: ours(models=LogisticRegression), "the class LogisticRegression: pass an object"),
     (lambda: ours(random_state=[1]), "random_state", "a whole number", "got [1]"),
+    (lambda: iso.power(-0.1, base_rate=0.5, groups={"a": 0.7}), "shares", "got a dict"),
+    (lambda: iso.power(-0.1, base_rate=0.5, groups=3), "shares of two groups", "got 3"),
+    (lambda: iso.power(-0.1, base_rate="half"), "base_rate must lie between 0 and 1"),
+    (lambda: iso.power("x", base_rate=0.5), "gap must be a number; got 'x'"),
+    (lambda: check_mitigator("reweighing"), "such as Reweighing(); got 'reweighing'"),
+    (lambda: DATASETS.register("mine")(people), "what it holds", "got a function"),
     (lambda: Study("s", ["german"], ["lr"], ["unmitigated"]), "written dataset/attribute"),
     (lambda: Study("s", ["german/sex"], [], ["unmitigated"]), "must have models"),
     (lambda: iso.load_study("chen_2021"), "did you mean 'chen_2022'?"),

@@ -47,6 +47,15 @@ def test_selections_are_audited_without_a_label(folder: Path) -> None:
     assert "<html" in (folder / "found.html").read_text()
 
 
+def test_a_narrow_screen_explains_only_what_it_shows(folder: Path) -> None:
+    done = isonomy("audit", "p.csv", *HIRED, cwd=folder, env={"COLUMNS": "80"})
+    assert done.returncode == 0, done.stderr
+    assert "Fisher" not in done.stdout
+    assert "two more" not in done.stdout
+    assert "Gaps by race: largest vs smallest" in done.stdout
+    assert "statistical_parity_difference " in done.stdout  # in one piece
+
+
 def test_scores_alone_are_cut_in_two(folder: Path) -> None:
     scored = ["audit", "p.csv", "--sensitive", "race", "--score", "score"]
     done = isonomy(*scored, "--prediction", "score>=62", "--json", "-", cwd=folder)

@@ -151,6 +151,14 @@ def test_small_sets(part: int) -> None:
     assert check(range(part * 23, (part + 1) * 23)) > 0
 
 
+def test_small_sets_that_were_raw_errors() -> None:
+    """All weight in one group, and a protected column that is missing in the only row of a group."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert "all rows that weigh anything are of one" in Case(1430).run()
+        assert "known values that differ between the groups" in Case(3060).run()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(30))
 def test_many_small_sets(part: int) -> None:

@@ -75,6 +75,15 @@ def test_many_models(people: tuple[pd.DataFrame, np.ndarray, np.ndarray]) -> Non
     )
 
 
+def test_a_plan() -> None:
+    told = repr(isonomy.power(-0.05, base_rate=0.2, groups=[0.7, 0.3], threshold=0.02))
+    assert told == (
+        "Power(statistical_parity_difference of -0.05: shown by 2,160 rows, called by 5,889 rows)"
+    )
+    told = repr(isonomy.power(-0.1, base_rate=0.5))
+    assert told.endswith("shown by 783 rows, called by no number of rows)")
+
+
 def test_a_benchmark() -> None:
     result = isonomy.benchmark(
         "synthetic",

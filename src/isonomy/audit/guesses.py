@@ -217,8 +217,12 @@ def _see(name: str, column: "pd.Series[Any]") -> ColumnGuess:
 
 
 def _rank(name: str, words: Sequence[str]) -> int | None:
-    """Return the place of the first word that a name holds."""
-    held = set(words_of(name))
+    """Return the place of the first word that a name holds.
+
+    A letter with a number, as ``y94`` of the year 1994, says nothing.
+    """
+    numbered = any(map(str.isdigit, name))
+    held = {word for word in words_of(name) if len(word) > 1 or not numbered}
     return next((k for k, word in enumerate(words) if word in held), None)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.stats import binom
 
 from isonomy._arrays import Floats
 from isonomy._tables import plain
-from isonomy._validate import check_least, check_share, listed
+from isonomy._validate import check_least, check_share, given_as, listed
 from isonomy.audit import judge
 from isonomy.audit.deciding import MOST_ROWS
 from isonomy.audit.limits import Evidence, limits_at
@@ -80,6 +81,14 @@ class Power:
     def rows_called(self) -> int | None:
         """The rows at which the verdict on every group is said, each as often as ``power``."""
         return _most([p.rows_called for p in self.plans])
+
+    def __repr__(self) -> str:
+        shown, called = (
+            "no number of rows" if n is None else f"{n:,} rows"
+            for n in (self.rows_shown, self.rows_called)
+        )  # fmt: skip
+        what = f"{self.settings['metric']} of {self.settings['gap']:g}" if self.settings else "gap"
+        return f"Power({what}: shown by {shown}, called by {called})"
 
     def frame(self) -> pd.DataFrame:
         """Return the plans as a frame."""
@@ -161,7 +170,13 @@ def power(
         raise InputError(
             f"Power is of a gap between two rates; got {chosen.name!r}: choose one of {listed(usual)}."
         )
-    shares = np.asarray(list(groups), dtype=np.float64)
+    try:
+        shares = np.asarray(list(groups), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"groups must be shares of two groups or more, the reference first, such as 0.7 and 0.3; "
+            f"got {given_as(groups)}."
+        ) from None
     if (
         shares.ndim != 1
         or shares.size < 2
@@ -172,6 +187,8 @@ def power(
             f"groups must be shares of two groups or more that add up to 1, such as 0.7 and 0.3; got "
             f"{', '.join(f'{s:g}' for s in shares.ravel())}."
         )
+    if not issubclass(type(gap), Real):
+        raise InputError(f"gap must be a number; got {given_as(gap)}.")
     check_share("base_rate", base_rate)
     check_share("power", power)
     check_share("confidence", confidence)

@@ -33,11 +33,13 @@ _MARITAL = (
 )
 _FAITH = "christian catholic protestant muslim islamic jewish hindu buddhist sikh atheist orthodox"
 _OTHER = (
-    "gay lesbian bisexual transgender heterosexual homosexual disabled deaf elderly teenager "
+    "gay lesbian bisexual transgender heterosexual homosexual homo disabled deaf elderly teenager "
     "immigrant migrant refugee noncitizen alien young youth old older senior"
 )
 _FAMILIES = tuple(frozenset(words.split()) for words in (_SEX, _RACE, _MARITAL, _FAITH))
 _GROUPS = frozenset().union(*_FAMILIES, _OTHER.split())
+_ONE_OF = ["|".join(words.split()) for words in (_SEX, _RACE)]
+_BOTH = re.compile("|".join(f"(?:{a})(?:{b})" for a, b in (_ONE_OF, _ONE_OF[::-1])))
 # Everyday words too: they name a group only where nothing else in the name says otherwise.
 _AMBIGUOUS = frozenset([
     "black", "white", "single", "orthodox", "alien", "young", "old", "older", "senior", "man",
@@ -95,6 +97,9 @@ def words_of(text: str) -> list[str]:
 
 
 def _names_group(words: Sequence[str]) -> bool:
+    # two in one word, as blackfemale
+    if any(_BOTH.fullmatch(word) for word in words):
+        return True
     named = [word for word in words if word in _GROUPS]
     if any(word not in _AMBIGUOUS for word in named):
         return True

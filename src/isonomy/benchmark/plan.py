@@ -297,8 +297,8 @@ def _aim_notes(methods: Sequence[Method], fairness: str) -> list[str]:
         notes.append(
             f"Tuned on inner rows of each training set ({FOLDS} inner folds; one split and at most "
             f"{MOST_ROWS:,} rows from {ONE_SPLIT:,} rows on), by the smallest bias that beats "
-            f"mutation: {'; '.join(grids)}. The chosen values are in the results; --no-tune "
-            "(tune=False) leaves it out."
+            f"mutation: {'; '.join(grids)}. The chosen values are in the results; tune=False "
+            "(--no-tune) leaves it out."
         )
     return notes
 

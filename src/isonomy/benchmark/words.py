@@ -228,9 +228,11 @@ def _who_pays(verdict: MethodVerdict) -> list[str]:
 
 
 def _alone(attribute: str, change: Change) -> str:
-    effect = {"worse": "worse, ", "better": "smaller, "}.get(change.word, "no clear change, ")
+    effect = {"worse": "is worse", "better": "is smaller"}.get(
+        change.word, "does not clearly change"
+    )
     from_to = f"{_number(change.before)} to {_number(change.after)}"
-    return f"By {attribute} alone the bias is {effect}{from_to}."
+    return f"By {attribute} alone the bias {effect}, {from_to}."
 
 
 def _farthest(section: Section, verdict: MethodVerdict) -> list[str]:

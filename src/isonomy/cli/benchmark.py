@@ -186,10 +186,13 @@ def _print_who_pays(screen: "Console", section: "Section") -> None:
     """Print how each group's rates change with the method in front, and which methods level down."""
     from rich.markup import escape
 
+    from isonomy._groups import TOGETHER
+
     front = section.foremost
     if front is not None and front.pays.changes:
         rates = {c.rate: c.label for c in front.pays.changes}
-        table = make_table("group", *rates.values(), fixed=[*rates.values()])
+        whose = escape(section.attribute.replace(TOGETHER, " & "))
+        table = make_table(whose, *rates.values(), fixed=[*rates.values()])
         table.padding = (0, 1, 0, 0)
         for group in dict.fromkeys(c.group for c in front.pays.changes):
             row = (c for c in front.pays.changes if c.group == group)

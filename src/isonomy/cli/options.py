@@ -276,6 +276,9 @@ _FORMS = {
 }
 
 
+_JOINED = re.compile(r"There is no column '([^'+]+(?:\+[^'+]+)+)'")
+
+
 def check_sensitive(attributes: list[str]) -> None:
     """Raise where no protected attribute is named."""
     if not attributes:
@@ -359,10 +362,19 @@ def refuse_for_dataset(data: str, **given: Any) -> None:
 
 @contextmanager
 def naming(**options: str) -> Iterator[None]:
-    """Add to the error for a column of a default name which option names the user's own."""
+    """Add to the error for a column of a default name which option names the user's own.
+
+    Attributes joined by ``+``, as ``benchmark`` takes them, get what an audit takes instead.
+    """
     try:
         yield
     except UnknownName as error:
+        if joined := _JOINED.match(str(error)):
+            raise UnknownName(
+                f"There is no column {joined[1]!r}; the groups of several columns together are "
+                f"audited by --sensitive {shlex.quote(joined[1].replace('+', ','))} --intersections "
+                "(in a policy: intersections = true)."
+            ) from None
         for column, option in options.items():
             if str(error).startswith(f"There is no column {column!r}"):
                 guess = str(error).endswith("?")  # as in: did you mean 'base'?

@@ -21,6 +21,11 @@ BESIDE = {
 }
 
 
+_WIDE = 110
+"""Columns of a screen that has room for p-values."""
+_OF_WIDE = " p: Fisher, mid-p. two more: does a flag (ratio, p) vanish if two more were selected?"
+
+
 def show_selections(found: "SelectionAudit", screen: "Console", title: str) -> None:
     """Print an audit without labels as tables."""
     counts = found.counts
@@ -38,24 +43,32 @@ def show_selections(found: "SelectionAudit", screen: "Console", title: str) -> N
         screen.print(_ratios(part, f"{escape(str(attribute))} beside {beside}", screen.width))
         if rest:
             screen.print(f"[dim]{escape(rest)}[/dim]")
+    wide = screen.width >= _WIDE
     screen.print(
         "[dim]interval and verdict: for all groups, comparisons and attributes together, and for the best "
         "being chosen by the data. "
-        "short: people fewer than at the other's rate. Z: standard deviations. p: Fisher, mid-p. "
-        "two more: does a flag (ratio, p) vanish if two more were selected?[/dim]"
+        "short: people fewer than at the other's rate. Z: standard deviations."
+        f"{_OF_WIDE if wide else ''}[/dim]"
     )
     gaps = [f for f in found.metrics if f.attribute is not None]
-    table = make_table(
-        "attribute", "metric", "compared", "value", "interval", "verdict",
-        title="Gaps", right=["value", "interval"],
-    )  # fmt: skip
-    for f in gaps:
-        table.add_row(
-            escape(str(f.attribute)), f.name, f.comparison or "", number(f.value),
-            escape(interval(f.low, f.high)), _verdict(f.verdict),
-        )  # fmt: skip
-    screen.print()
-    screen.print(table)
+    for attribute in dict.fromkeys(f.attribute for f in gaps):
+        of = [f for f in gaps if f.attribute == attribute]
+        for compared in dict.fromkeys(f.comparison or "" for f in of):
+            table = make_table(
+                "metric", "value", "interval", "verdict",
+                title=f"Gaps by {escape(str(attribute))}{compared and ': ' + escape(compared)}",
+                right=["value", "interval"],
+            )  # fmt: skip
+            for f in of:
+                if (f.comparison or "") == compared:
+                    table.add_row(
+                        f.name,
+                        number(f.value),
+                        escape(interval(f.low, f.high)),
+                        _verdict(f.verdict),
+                    )
+            screen.print()
+            screen.print(table)
     for frame, draw in (
         (found.stratified, _strata),
         (found.scores, _scores),
@@ -91,7 +104,7 @@ def _summary(found: "SelectionAudit") -> str:
 
 
 def _ratios(rows: "pd.DataFrame", title: str, width: int) -> Any:
-    wide = width >= 110
+    wide = width >= _WIDE
     more = ["short", "Z", "p", "two more"] if wide else ["short", "Z"]
     right = ["rows", "selected", "rate", "ratio", "interval", *more[:3]]
     table = make_table(

@@ -1,6 +1,7 @@
 """``isonomy tune``: a mitigator's trade-off over its parameters, and the value to choose."""
 
 import inspect
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -154,7 +155,8 @@ def _example(method: str) -> str:
 
     kind = MITIGATORS[method]
     for name, values in kind.strength_values.items():
-        return f"--param {name}={','.join(map(format_value, values))}"
+        varied = f"{name}={','.join(map(format_value, values))}"
+        return f"--param {shlex.quote(varied)}"
     common = inspect.signature(BaseMitigator).parameters
     own = [name for name in inspect.signature(kind).parameters if name not in common]
     if not own:

@@ -12,7 +12,7 @@ import pandas as pd
 from isonomy._files import is_table_file, open_table, read_table, replacing
 from isonomy._names import base_name, parse_name
 from isonomy._registry import Registry
-from isonomy._validate import listed
+from isonomy._validate import given_as, listed
 from isonomy.data.cache import cached_table
 from isonomy.data.dataset import Dataset, DatasetInfo
 from isonomy.data.fetch import File, Wheel, cache_folder, is_fetched, sha256_of
@@ -22,7 +22,18 @@ _WHEELS = Path(__file__).with_name("wheels.toml")
 _CARD = ("title", "source", "licence", "citation", "caveats", "rows", "attributes")
 
 
-DATASETS: "Registry[Entry]" = Registry("dataset")
+class _Shelf(Registry["Entry"]):
+    def add(self, name: str, item: "Entry", *, aliases: Iterable[str] = ()) -> "Entry":
+        if not isinstance(item, Entry):
+            raise InputError(
+                f"A dataset must be registered with what it holds: Entry(name={name!r}, info=..., "
+                f"rows=..., attributes=...).register, or the card of a file, read_card(...).register; "
+                f"got {given_as(item)}. A file of your own needs neither: a study takes it as a source."
+            )
+        return super().add(name, item, aliases=aliases)
+
+
+DATASETS: Registry["Entry"] = _Shelf("dataset")
 
 
 @dataclass(frozen=True)

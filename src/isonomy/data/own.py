@@ -1,5 +1,6 @@
 """A table of the user's own: read, cut into bands, and checked before anything learns from it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from isonomy.data.label import absent_label_notes, check_label, source_of_label
 from isonomy.data.leaks import distinct, drop_option, leak_notes, proxy_notes
 from isonomy.errors import InputError
 
+_NUMBER_OF = re.compile(r"(?i)(id|id_?(num|nr|no|number|code)|[^a-z](num|nr|no|number|key))$")
 FEWEST_ROWS = 100
 """Of fewer rows nothing is said of identifiers: a few words may all differ."""
 
@@ -155,7 +157,8 @@ def unknown_notes(data: Dataset, attributes: Sequence[str]) -> list[str]:
 def identifier_notes(data: Dataset) -> list[str]:
     """Ask about columns that name each row anew: what is learned of them holds for no other row.
 
-    Words that hardly repeat, and whole numbers that count the rows, are taken for identifiers.
+    Words that hardly repeat, and whole numbers that count the rows or hardly repeat and are called
+    ``id``, ``caseid``, ``pid_num`` ..., are taken for identifiers.
 
     Examples
     --------
@@ -182,9 +185,11 @@ def names_rows(known: "pd.Series[Any]") -> bool:
         return False
     if not is_number(known):
         return True
-    # numbers that hardly repeat may well be measured; those that count from one row to the next are not
+    # numbers that hardly repeat may well be measured; those that count from one row to the next, or
+    # are called a number of something, are not
     low, high = known.min(), known.max()
-    return bool((known % 1 == 0).all() and high - low < 1.1 * len(known))
+    counts = high - low < 1.1 * len(known) or _NUMBER_OF.search(str(known.name)) is not None
+    return bool(counts and (known % 1 == 0).all())
 
 
 def repeat_notes(rows: pd.DataFrame) -> list[str]:

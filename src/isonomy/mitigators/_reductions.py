@@ -109,6 +109,12 @@ def make_constraint(
     return kind(moments.ZeroOneLoss(), upper_bound=bound)
 
 
+def is_of_labels(constraint: Any) -> bool:
+    """Return whether a constraint of fairlearn is one of labels, and not of losses."""
+    moments = optional("fairlearn.reductions", extra="fairlearn", purpose="a constraint")
+    return isinstance(constraint, moments.ClassificationMoment)
+
+
 class Shared:
     """The same fits, sharing what they have in common.
 
@@ -208,13 +214,14 @@ class Reduction(InProcessor):
                 f"{self.name} takes no sample_weight because fairlearn's constraints do not; "
                 f"repeat rows, or use fairness_constrained_thresholds."
             )
+        self.predictors_ = self._models(reduction, y, s)
+
+    @staticmethod
+    def _models(reduction: Any, y: Vector, s: Vector) -> list[Any]:
         with warnings.catch_warnings():
             # how fairlearn calls pandas is nothing that our users can mend
             for kind in (DeprecationWarning, FutureWarning):
                 warnings.filterwarnings("ignore", category=kind, module=r"fairlearn\.")
             reduction.fit(np.arange(len(y))[:, None], y, sensitive_features=s)
-        self.predictors_ = [
-            # where a round's labels are all alike fairlearn answers with a constant
-            p.model_ if isinstance(p, Learner) else p
-            for p in reduction.predictors_
-        ]
+        # where a round's labels are all alike fairlearn answers with a constant
+        return [p.model_ if isinstance(p, Learner) else p for p in reduction.predictors_]

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from isonomy._arrays import Floats
 from isonomy._validate import check_choice, check_least
-from isonomy.errors import InputError, IsonomyWarning
+from isonomy.errors import InputError, IsonomyWarning, NotApplicable
 from isonomy.mitigators._features import Features
 from isonomy.mitigators.base import MITIGATORS, Vector, Weights
 from isonomy.mitigators.stages import InProcessor
@@ -160,6 +160,10 @@ class AdversarialDebiasing(InProcessor):
         if not self.published:
             # an adversary that must first learn how large the groups are drives all scores one way
             share = float(np.average(s, weights=w))
+            if not 0 < share < 1:
+                raise NotApplicable(
+                    f"{self.name} needs rows of both groups; all rows that weigh anything are of one."
+                )
             duel.adversary[4] = np.log(share / (1 - share))
         rows = np.ones((n, matrix.shape[1] + 1), dtype=np.float32)
         rows[:, :-1] = matrix

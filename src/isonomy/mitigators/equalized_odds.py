@@ -30,7 +30,9 @@ class EqualizedOdds(PostProcessor):
 
     With more than two classes every predicted label is replaced by another one with a probability of
     its own in each group, such that all groups have one confusion matrix (given the true label), and
-    a linear program finds the best of these.
+    a linear program finds the best of these. Where a class is hardly ever predicted, or predictions say
+    little, few matrices can be had by all groups, and much accuracy may be lost: compare it before
+    and after.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from isonomy._arrays import Floats
 from isonomy._tables import as_matrix, like
 from isonomy._validate import check_choice
+from isonomy.errors import NotApplicable
 from isonomy.mitigators._protected import group_values, protected_columns
 from isonomy.mitigators.base import MITIGATORS, BaseMitigator, Vector, Weights
 from isonomy.mitigators.stages import strata
@@ -122,6 +123,11 @@ class MirrorFair(BaseMitigator):
         columns = protected_columns(matrix, s, self._positions(X), needed_by=self.name)
         values = group_values(matrix, s, columns, who=self.name, groups=self.groups_)
         self._columns = [c for c, held in zip(columns, values.T, strict=True) if np.ptp(held) > 0]
+        if not self._columns:
+            raise NotApplicable(
+                f"{self.name} flips the protected columns, and none of them has known values that differ "
+                f"between the groups: name others with sensitive_columns."
+            )
         self._ends = [(float(matrix[:, c].min()), float(matrix[:, c].max())) for c in self._columns]
         self._low = self._lowest(y, s, w)
         learner = self.base_learner()

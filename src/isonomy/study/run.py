@@ -21,6 +21,7 @@ from isonomy.store.record import RUN, STATUSES, Record
 from isonomy.store.store import Store
 from isonomy.store.writer import Writer
 from isonomy.study.backends import Backend, make_backend
+from isonomy.study.brought import Brought
 from isonomy.study.isolation import Failure
 from isonomy.study.plan import Trial, keys, plan
 from isonomy.study.spec import Study
@@ -47,12 +48,16 @@ class Job:
 
 @dataclass(frozen=True)
 class RunJob:
-    """What is sent to the workers: the study's specification, and no data."""
+    """What is sent to the workers: the study's specification, what it names of the user's own, and
+    no data.
+    """
 
     study: Study
+    brought: Brought = Brought()
 
     def __call__(self, job: Job) -> list[Record]:
         """Run the missing rows of a trial."""
+        self.brought.register()
         return run_trial(self.study, job.trial, job.only)
 
 
@@ -432,7 +437,7 @@ def run(
         spent = {"cpu": 0.0, "fit_cpu": 0.0}
         done, begun, interrupted = 0, time.monotonic(), False
         with _sigterm_as_interrupt(), contextlib.ExitStack() as stack:
-            stream = backend.run(RunJob(study), jobs) if jobs else iter(())
+            stream = backend.run(RunJob(study, Brought.of(study)), jobs) if jobs else iter(())
             if hasattr(stream, "close"):
                 stack.callback(stream.close)
             try:

@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_html_repr
 
 from isonomy._names import format_name
+from isonomy._validate import given_as
 from isonomy.errors import InputError, IsonomyWarning, NotApplicable
 from isonomy.metrics import get_metric
 from isonomy.mitigators import BaseMitigator, PostProcessor, PreProcessor
@@ -53,6 +54,10 @@ def check_mitigator(mitigator: BaseMitigator) -> None:
     >>> from isonomy.mitigators import Reweighing
     >>> check_mitigator(Reweighing())
     """
+    if not isinstance(mitigator, BaseMitigator):
+        raise InputError(
+            f"mitigator must be a mitigator, such as Reweighing(); got {given_as(mitigator)}."
+        )
     for check in MITIGATOR_CHECKS.values():
         check(clone(mitigator))
 

@@ -47,6 +47,18 @@ def test_a_column_that_looks_protected_is_never_the_label() -> None:
         assert found[name].favorable == favorable
 
 
+def test_dummies_of_years_are_no_outcomes() -> None:
+    rng = np.random.default_rng(0)
+    years = {f"y{k}": rng.integers(0, 2, 300) for k in (94, 96, 98)}
+    table = pd.DataFrame(
+        {"married": rng.integers(0, 2, 300), **years, "happy": ["yes", "no"] * 150}
+    )
+    assert roles(table) == {
+        "married": "sensitive", "y94": "feature", "y96": "feature", "y98": "feature", "happy": "label",
+    }  # fmt: skip
+    assert roles(table.rename(columns={"y94": "Y"}))["Y"] == "label"
+
+
 def test_a_score_is_a_probability() -> None:
     table = pd.DataFrame({"credit_score": np.arange(300.0) % 97, "y": [0, 1] * 150})
     assert roles(table)["credit_score"] == "feature"

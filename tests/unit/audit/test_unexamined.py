@@ -15,6 +15,7 @@ from isonomy.audit import audit, audit_file, looks_protected, unexamined_columns
         "male", "Female", "is_female", "isfemale", "black", "white", "afam", "single", "nonwhite",
         "race_black", "sex_Male", "gender_code", "RaceWhite", "black_flag", "white_dummy", "hisp",
         "marr", "married", "muslim", "applicant_single", "female1", "agesq", "old", "d_black",
+        "blackfemale", "white_male", "malehisp", "homo",
     ],
 )  # fmt: skip
 def test_names_of_groups_and_their_encodings(column: str) -> None:
@@ -28,6 +29,7 @@ def test_names_of_groups_and_their_encodings(column: str) -> None:
         "white_wine", "black_box", "single_family", "blacklist", "whitespace", "old_balance",
         "man_hours", "senior_manager", "vehicle_age", "account_age_days", "mail", "malware",
         "wage", "bracelet", "self_employed", "color", "isolation", "mandate", "singles_tax",
+        "blackwhite", "mailman", "homoscedastic",
     ],
 )  # fmt: skip
 def test_other_names(column: str) -> None:

@@ -115,12 +115,14 @@ def test_identifiers_are_asked_about() -> None:
             "row": np.arange(7, 407),
             "pay": RNG.integers(10_000, 90_000, 400),
             "visits": np.arange(400) % 9,
+            "pidnum": RNG.permutation(9 * np.arange(400)),
+            "paid": RNG.permutation(7 * np.arange(400)) + 0.5,
         }
     )
     _, notes = own_dataset(table, label="hired", sensitive_features=["black"])
     (note,) = [n for n in notes if "nearly every row" in n]
-    assert note.startswith("case no, row have another value")
-    assert note.endswith("leave them out (--drop 'case no,row').")
+    assert note.startswith("case no, row, pidnum have another value")
+    assert note.endswith("leave them out (--drop 'case no,row,pidnum').")
 
 
 def test_options_in_messages_can_be_typed() -> None:

@@ -83,6 +83,29 @@ def test_keeping_the_original_model_is_said(learner: ClassifierMixin) -> None:
     assert f"violation of {fair.violations_[fair.best_]:.3f}" in str(said[0].message)
 
 
+def test_a_grid_that_lacks_the_original_is_not_worse_than_it() -> None:
+    """Of four groups ten models hold no price of 0, and all are worse here by both goals."""
+    rng = np.random.default_rng(0)
+    s = rng.choice(4, 400, p=[0.6, 0.25, 0.1, 0.05])
+    skill = rng.normal(size=400)
+    X = np.column_stack([s == 1, s == 2, s == 3, skill]).astype(float)
+    y = (2 * skill + rng.normal(size=400) > 0).astype(int)
+    theirs = GridSearch(LogisticRegression(), protocol="as_published")
+    theirs.fit(X, y, sensitive_features=s)
+    ours = GridSearch(LogisticRegression())
+    with pytest.warns(UnmetConstraintWarning, match="keeps the original model"):
+        ours.fit(X, y, sensitive_features=s)
+    np.testing.assert_array_equal(ours.errors_[:-1], theirs.errors_)
+    np.testing.assert_array_equal(ours.violations_[:-1], theirs.violations_)
+    labels = LogisticRegression().fit(X, y).predict(X)
+    np.testing.assert_array_equal(ours.predict(X), labels)
+    assert ours.best_ == 10
+    assert ours.errors_[-1] == np.mean(labels != y) < theirs.errors_.min()
+    rates = np.array([labels[s == g].mean() for g in range(4)])
+    assert ours.violations_[-1] == pytest.approx(np.abs(rates - labels.mean()).max())
+    assert ours.violations_[-1] < theirs.violations_[theirs.best_]
+
+
 def test_a_learner_without_probabilities_gives_its_labels() -> None:
     X, y, s = case()
     fair = GridSearch(LinearSVC(), grid_size=3).fit(X, y, sensitive_features=s)
