@@ -95,6 +95,11 @@ def test_numbers_of_queries_are_the_labels_of_table_one(folder: Path, tmp_path: 
         which = ("monjezi_2025", "adult", "race", "lr", "unmitigated", 0)
         writer.append([Record(*which, told, key="k")])
     lines = [line.split() for line in run(str(path), "--table", "1").splitlines()]
+    assert ["1", "repeat"] in lines
+    places = [line.split() for line in run(str(path), "--table", "fig2").splitlines()]
+    labels = [words[0] for words in places if len(words) == 3 and words[0][-1].isdigit()]
+    assert len(labels) == 101
+    assert max(map(len, labels)) <= len("-0.0001234")
     assert ["queries", "White", "Black"] in lines
     assert [line[0] for line in lines if line and line[0] in ("500", "1000", "2000")] == [
         "500",

@@ -143,7 +143,7 @@ def _show_listing(screen: "Console", content: dict[str, Any]) -> None:
 def show_table(screen: "Console", result: "PaperTable", digits: int | None = None) -> None:
     """Print a table of a paper."""
     screen.print(f"[bold]{result.name}[/bold]: {result.title}", soft_wrap=True)
-    screen.print(f"{result.cases:,} {result.unit}")
+    screen.print(result.size)
     text = result.shown(digits)
     if result.name == "findings":
         for row, cells in text.iterrows():
@@ -166,9 +166,11 @@ def _grid(screen: "Console", text: "pd.DataFrame") -> None:
     """Print a table, in as many pieces side by side as the screen's width asks for."""
     from rich.table import Table
 
+    from isonomy.papers.table import four_digits
+
     # rows that are only numbered have no labels; numbers of queries, which have a name, are some
     numbered = text.index.nlevels == 1 and text.index.dtype.kind in "iu" and not text.index.name
-    labels = [] if numbered else [list(map(str, level)) for level in _levels(text.index)]
+    labels = [] if numbered else [list(map(four_digits, level)) for level in _levels(text.index)]
     heads = [str(name or "") if text.index.nlevels == 1 else "" for name in text.index.names]
     lead = sum(
         max(map(len, [head, *level])) + 1 for head, level in zip(heads, labels, strict=False)

@@ -1,6 +1,7 @@
 """A table or figure of a paper, recomputed: its numbers, what they rest on, what was printed."""
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -92,6 +93,18 @@ class PaperTable(Shown):
     drawing: str = ""
     drawn: tuple[str, ...] = ()
 
+    @property
+    def size(self) -> str:
+        """The number of cases, in words.
+
+        Examples
+        --------
+        >>> PaperTable("fig1", "", pd.DataFrame(), 1, "mitigation cases").size
+        '1 mitigation case'
+        """
+        unit = re.sub(r"s\b", "", self.unit, count=1) if self.cases == 1 else self.unit
+        return f"{self.cases:,} {unit}"
+
     def frame(self) -> pd.DataFrame:
         """Return the recomputed values."""
         return self.data
@@ -173,7 +186,7 @@ class PaperTable(Shown):
         }
 
     def __repr__(self) -> str:
-        return f"PaperTable({self.name!r}, {self.title!r}, {self.cases:,} {self.unit})"
+        return f"PaperTable({self.name!r}, {self.title!r}, {self.size})"
 
 
 @dataclass(frozen=True)

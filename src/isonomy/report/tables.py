@@ -76,7 +76,7 @@ def summarize_tables(
 
 def _table(table: PaperTable, digits: int | None) -> list[b.Block]:
     text = table.shown(digits)
-    head = [b.heading(table.name), b.soft(f"{table.cases:,} {table.unit}.")]
+    head = [b.heading(table.name), b.soft(f"{table.size}.")]
     notes = [b.soft(said) for said in table.notes]
     if table.name == FINDINGS:
         names, cells = [*map(str, text.columns)], text.astype(str).to_numpy()
