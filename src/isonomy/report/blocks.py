@@ -4,6 +4,7 @@ A summary is a dictionary (schema ``isonomy.report/1``) that holds every word an
 The functions here make its blocks; the faces (HTML, Markdown, JSON) only draw them.
 """
 
+import datetime as dt
 import platform
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ STATEMENT = (
     "disparity with a threshold that people chose; it does not say whether a decision is just."
 )
 MADE_WITH = (
-    f"Made by Isonomy {__version__} with Python {platform.python_version()}, "
+    f"by Isonomy {__version__} with Python {platform.python_version()}, "
     f"NumPy {np.__version__}, SciPy {version('scipy')} and scikit-learn {version('scikit-learn')}."
 )
 TONES = ("", "within", "violated", "thin", "undefined", "soft", "dot", "ink", "line")
@@ -82,12 +83,13 @@ def summary(
     >>> [part["name"] for part in made["parts"]]
     ['people', 'method', 'limits']
     """
+    today = dt.datetime.now().astimezone().date()
     again = [text("The command to reproduce this page:"), code(command)] if command else []
     blocks: dict[str, list[Block]] = {
         "people": [*people],
         "picture": [*picture],
         "table": [*table],
-        "method": [*method, *again, soft(MADE_WITH)],
+        "method": [*method, *again, soft(f"Made on {today} {MADE_WITH}")],
         "limits": [items([*limits, statement])],
     }
     names = PARTS | dict(headings or {})

@@ -59,6 +59,8 @@ def test_a_summary_is_plain_data_of_the_schema(kind: str) -> None:
     assert summary["verdict"]["headline"]
     last = summary["parts"][-1]["blocks"][-1]["items"][-1]
     assert last.startswith("This is a calculation")
+    made = next(part for part in summary["parts"] if part["name"] == "method")["blocks"][-1]
+    assert re.match(r"Made on \d{4}-\d\d-\d\d by Isonomy .+ with Python 3", made["text"])
     assert "not legal advice" in last
     for block in all_blocks(summary):
         if block["type"] == "table":
