@@ -351,6 +351,15 @@ def first_line(thing: Any) -> str:
     return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text).replace("``", "`")
 
 
+def summary_of(module: ModuleType, name: str) -> str:
+    """Return what a public name is, in a line: of a constant, not what its type says of itself."""
+    thing = getattr(module, name)
+    if inspect.isclass(thing) or inspect.isroutine(thing) or isinstance(thing, ModuleType):
+        return first_line(thing)
+    comment = " ".join(comment_of(module, name).split())
+    return comment.replace("``", "`") or f"A {type(thing).__name__}."
+
+
 def described(full: str) -> list[str]:
     """Return the section of one public name."""
     room, _, name = full.rpartition(".")
@@ -398,7 +407,7 @@ def rooms() -> None:
         module = importlib.import_module(room)
         lines = [f"# {room}", "", *directive("automodule", room, ":no-members:")]
         listed = [
-            (f"{{py:obj}}`{name} <{full}>`", first_line(getattr(module, name)))
+            (f"{{py:obj}}`{name} <{full}>`", summary_of(module, name))
             for name, full in names.items()
             if name != "__version__"
         ]
