@@ -82,7 +82,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "navbar_align": "left",
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "compare": []},
     "footer_start": ["version-of-isonomy"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

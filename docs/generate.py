@@ -347,8 +347,20 @@ def has_page(full: str) -> bool:
 
 def first_line(thing: Any) -> str:
     """Return the first line of a docstring, without its markup."""
-    text = inspect.cleandoc(getattr(thing, "__doc__", None) or "").partition("\n")[0]
+    return unmarked(inspect.cleandoc(getattr(thing, "__doc__", None) or "").partition("\n")[0])
+
+
+def unmarked(text: str) -> str:
+    """Return a line of a docstring as Markdown."""
     return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text).replace("``", "`")
+
+
+def summary_of(module: ModuleType, name: str) -> str:
+    """Return what a public name is, in a line: of a constant, not what its type says of itself."""
+    thing = getattr(module, name)
+    if inspect.isclass(thing) or inspect.isroutine(thing) or isinstance(thing, ModuleType):
+        return first_line(thing)
+    return unmarked(comment_of(module, name)) or f"A {type(thing).__name__}."
 
 
 def described(full: str) -> list[str]:
@@ -374,9 +386,18 @@ def described(full: str) -> list[str]:
 
 
 def comment_of(module: ModuleType, name: str) -> str:
-    """Return the string below the assignment of a constant, wherever in the room it is made."""
-    files = [Path(module.__file__ or "")]
-    files += sorted(files[0].parent.glob("*.py")) if hasattr(module, "__path__") else []
+    """Return the string below the assignment of a constant, in this room or another that shows it."""
+    thing = getattr(module, name)
+    others = map(importlib.import_module, ROOMS)
+    for room in (module, *(m for m in others if getattr(m, name, None) is thing)):
+        if said := _comment_in(room, name):
+            return said
+    return ""
+
+
+def _comment_in(room: ModuleType, name: str) -> str:
+    files = [Path(room.__file__ or "")]
+    files += sorted(files[0].parent.glob("*.py")) if hasattr(room, "__path__") else []
     for file in files:
         body = ast.parse(file.read_text(encoding="utf-8")).body
         for statement, after in itertools.pairwise(body):
@@ -398,7 +419,7 @@ def rooms() -> None:
         module = importlib.import_module(room)
         lines = [f"# {room}", "", *directive("automodule", room, ":no-members:")]
         listed = [
-            (f"{{py:obj}}`{name} <{full}>`", first_line(getattr(module, name)))
+            (f"{{py:obj}}`{name} <{full}>`", summary_of(module, name))
             for name, full in names.items()
             if name != "__version__"
         ]

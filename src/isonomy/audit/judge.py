@@ -39,6 +39,7 @@ DEFAULT_METRICS: tuple[str, ...] = (
     "error_rate_difference",
     "precision_difference",
 )
+"""The gaps of an audit with labels, unless others are named."""
 DEFAULT_THRESHOLDS: Mapping[str, float] = {"difference": 0.1, "ratio": 0.8}
 """Differences within ±0.1, ratios between four fifths and five quarters."""
 FEWEST_ROWS = 30

@@ -34,6 +34,7 @@ class _Shelf(Registry["Entry"]):
 
 
 DATASETS: Registry["Entry"] = _Shelf("dataset")
+"""Every dataset by name: its card and its loader."""
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,7 @@ class Metric:
 
 
 METRICS: Registry[Metric] = Registry("metric")
+"""Every metric by name, and by its other names."""
 
 
 def add_metric(

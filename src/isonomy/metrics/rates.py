@@ -119,6 +119,7 @@ class Rate:
 
 
 RATES: Registry[Rate] = Registry("rate")
+"""Every rate of a group by name."""
 
 
 def _every(t: Mask, p: Mask, e: Mask) -> Mask:

@@ -11,6 +11,7 @@ from isonomy._validate import check_choice
 from isonomy.errors import InputError
 
 Config = dict[str, Any]
+"""A setting: the value of each parameter by name."""
 Generator = np.random.Generator
 
 
@@ -147,6 +148,7 @@ class Real(_Range):
 
 
 Parameter = Choice | Whole | Real
+"""What values a parameter can have."""
 
 
 class Space(dict[str, Parameter]):
