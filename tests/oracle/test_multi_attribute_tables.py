@@ -104,6 +104,34 @@ def test_icse24_slip_in_the_numbers_of_the_page(icse24: pd.DataFrame) -> None:
     assert f"FairMask in {mask[0]} and {mask[1]}, RW in {rw[0]} and {rw[1]}" in page
 
 
+@pytest.mark.parametrize("dataset", ["adult", "compas"])
+def test_adversarial_debiasing_of_two_attributes_is_that_of_the_first_attribute(
+    icse24: pd.DataFrame, zerosum: pd.DataFrame, dataset: str
+) -> None:
+    """All runs, all metrics that both files hold; no other method's files are equal."""
+
+    def runs(frame: pd.DataFrame, method: str, attributes: str) -> pd.DataFrame:
+        here = (frame["dataset"] == dataset) & (frame["model"] == "lr")
+        of = (frame["mitigator"] == method) & (frame["attributes"] == attributes)
+        part = frame[(here & of).to_numpy()]
+        named = part["metric"].astype(str)
+        if attributes == "sex":
+            named = named.str.replace(r"difference\|$", "difference[sex]|", regex=True)
+        return part.assign(metric=named).pivot_table(index="repeat", columns="metric", values="value", observed=True)  # fmt: skip
+
+    for frame, metrics in ((icse24, 11), (zerosum, 5)):
+        both, one = (runs(frame, "adversarial_debiasing", a) for a in ("sex+race", "sex"))
+        shared = both.columns.intersection(one.columns)
+        assert len(shared) == metrics
+        assert both[shared].shape == (20, metrics)
+        pd.testing.assert_frame_equal(both[shared], one[shared], atol=1e-9, rtol=0)
+    others = [m for m in icse24["mitigator"].unique() if m not in ("adversarial_debiasing", "unmitigated")]  # fmt: skip
+    for method in map(str, others):
+        both, one = (runs(icse24, method, a) for a in ("sex+race", "sex"))
+        if len(both) and len(one):
+            assert (both["accuracy"] != one["accuracy"]).any(), method
+
+
 def test_fairhome_table2_of_nine_cases(fairhome: pd.DataFrame) -> None:
     compared = PAPERS["fairhome"].make("table2", fairhome).compare()
     assert len(compared) == 9 * 2 * 11

@@ -21,14 +21,15 @@ ARCHIVE = "FairHOME's result files (such as fairhome_lr_adult.txt)"
 """What a folder of the authors' files holds."""
 
 _STUDY = f"fairhome_2025{PUBLISHED}"
+_LABELS = DATASETS | {"defaul": DATASETS["default"]}  # cut short
 _METHODS = {
     "origin": "unmitigated",
     **METHODS,
     # the paper's own variants, by their number
     **{f"fairhome{i}": f"fairhome(variant={i})" for i in range(1, 6)},
 }
-_FILE = re.compile(rf"^({'|'.join(_METHODS)})_(lr|rf|svm|dl)_({'|'.join(DATASETS)})\.txt$")
-_CURVE = re.compile(rf"^({'|'.join(DATASETS)})_(lr|rf|svm|dl)_baseline$")
+_FILE = re.compile(rf"^({'|'.join(_METHODS)})_(lr|rf|svm|dl)_({'|'.join(_LABELS)})\.txt$")
+_CURVE = re.compile(rf"^({'|'.join(_LABELS)})_(lr|rf|svm|dl)_baseline$")
 
 
 def read_fairhome(folder: str | Path) -> pd.DataFrame:
@@ -44,7 +45,7 @@ def read_fairhome(folder: str | Path) -> pd.DataFrame:
     blocks: list[Block] = []
     for file in list_files(folder):
         if match := _FILE.match(file.name):
-            dataset = DATASETS[match[3]]
+            dataset = _LABELS[match[3]]
             own = {
                 f"{short}{i}": size_of(short, attribute)
                 for i, attribute in enumerate(ATTRIBUTES[dataset])
@@ -53,7 +54,7 @@ def read_fairhome(folder: str | Path) -> pd.DataFrame:
             place = (_STUDY, dataset, "+".join(ATTRIBUTES[dataset]), match[2], _METHODS[match[1]])
             blocks.append(run_block(file, METRICS | own, place, RUNS))
         elif match := _CURVE.match(file.name):
-            dataset = DATASETS[match[1]]
+            dataset = _LABELS[match[1]]
             line = (_STUDY, dataset, "+".join(ATTRIBUTES[dataset]), match[2])
             blocks += curve_blocks(line, "majority", *named_rows(file, PERFORMANCE | BIAS))
     return refuse_empty(blocks, folder, ARCHIVE)

@@ -23,6 +23,7 @@ ARCHIVE = "the ICSE'24 study's result files (such as rew_lr_adult_multi.txt)"
 
 _STUDY = f"icse24_multi{PUBLISHED}"
 _SHORT = {"rw": "rew", "meta": "meta1", "ceo": "ceo1", "roc": "roc1"}
+_LABELS = DATASETS | {"defaul": DATASETS["default"]}  # cut short
 _METHODS = {
     "default": "unmitigated",
     **{_SHORT.get(label, label): name for label, name in METHODS.items()},
@@ -34,9 +35,9 @@ _METHODS = {
     "roc3": "reject_option(metric=eod)",
 }
 _FILE = re.compile(
-    rf"^({'|'.join(_METHODS)})_(lr|rf|svm|dl)_({'|'.join(DATASETS)})_(sex|race|age|multi)\.txt$"
+    rf"^({'|'.join(_METHODS)})_(lr|rf|svm|dl)_({'|'.join(_LABELS)})_(sex|race|age|multi)\.txt$"
 )
-_CURVE = re.compile(rf"^({'|'.join(DATASETS)})_(lr|rf|svm|dl)_baseline$")
+_CURVE = re.compile(rf"^({'|'.join(_LABELS)})_(lr|rf|svm|dl)_baseline$")
 _BASELINE = PERFORMANCE | {short: WORST[f"wc{short}"] for short in GAPS}
 # what the files list of a group under the name of a gap
 _RATES = {
@@ -63,14 +64,14 @@ def read_icse24(folder: str | Path) -> pd.DataFrame:
         if match := _FILE.match(file.name):
             blocks.append(_runs(file, match))
         elif match := _CURVE.match(file.name):
-            dataset = DATASETS[match[1]]
+            dataset = _LABELS[match[1]]
             place = (_STUDY, dataset, "+".join(ATTRIBUTES[dataset]), match[2])
             blocks += curve_blocks(place, "majority", *named_rows(file, _BASELINE))
     return refuse_empty(blocks, folder, ARCHIVE)
 
 
 def _runs(file: File, match: re.Match[str]) -> Block:
-    dataset, attribute = DATASETS[match[3]], match[4]
+    dataset, attribute = _LABELS[match[3]], match[4]
     names = _of_both(ATTRIBUTES[dataset])
     attributes = "+".join(ATTRIBUTES[dataset])
     if attribute != "multi":
