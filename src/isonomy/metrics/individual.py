@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isonomy._arrays import Floats, divide
+from isonomy._arrays import Floats, distinct_rows, divide
 from isonomy._tables import as_matrix
 from isonomy._validate import check_length
 from isonomy.errors import InputError
@@ -131,7 +131,7 @@ def neighbours(
     room = rows if include_self else rows - 1
     if not 1 <= k <= room:
         raise InputError(f"k must be between 1 and {room:,} for {rows:,} rows; got {k}.")
-    distinct, inverse, size = _distinct(data)
+    distinct, inverse, size = distinct_rows(data)
     row, other = _shortlist(distinct, k if include_self else k + 1, chunk_bytes)
     squared = np.empty(row.size)
     width = max(1, chunk_bytes // (8 * max(1, data.shape[1])))
@@ -170,16 +170,6 @@ def neighbours(
         include_self=include_self,
         tie_share=float(size[contest].sum() / rows),
     )
-
-
-def _distinct(data: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
-    """Keep identical rows once: bytes are compared, so -0 is made 0 first."""
-    clean = np.ascontiguousarray(data + 0.0)
-    as_bytes = clean.view(np.dtype((np.void, clean.itemsize * clean.shape[1]))).ravel()
-    _, index, inverse, size = np.unique(
-        as_bytes, return_index=True, return_inverse=True, return_counts=True
-    )
-    return clean[index], inverse.ravel(), size
 
 
 def _shortlist(data: Floats, k: int, chunk_bytes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

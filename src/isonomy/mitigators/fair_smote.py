@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
-from isonomy._arrays import Floats, Rows
+from isonomy._arrays import Floats, Rows, distinct_rows
 from isonomy._tables import as_matrix, like
 from isonomy._validate import check_choice, listed, make_rng
 from isonomy.errors import NotApplicable
@@ -268,20 +268,26 @@ class FairSmote(PreProcessor):
     ) -> NDArray[np.bool_]:
         """Return the rows whose predicted label is the same whatever the group."""
         columns = list(protected)
-        usual = model.predict(matrix)
-        keep = np.ones(len(matrix), dtype=bool)
-        swapped = matrix.copy()
-        if self.published or self.situation_value is not None:
-            own, value = matrix[:, columns], self.situation_value
+        own, value = matrix[:, columns], self.situation_value
+        if self.published or value is not None:
             turned = np.eye(len(columns), dtype=bool)
             others = [np.where(one, 1 - own if value is None else value, own) for one in turned]
         else:
             groups = getattr(self, "groups_", None)
             values = group_values(matrix, s, protected, who=self.name, groups=groups)
             others = list(np.unique(values[~np.isnan(values).any(axis=1)], axis=0))
-        for other in others:
-            swapped[:, columns] = other
-            keep &= model.predict(swapped) == usual
+        others = [np.broadcast_to(other, own.shape) for other in others]
+        changed = [(own != other).any(axis=1) for other in others]
+        asked = np.logical_or.reduce(changed)
+        keep = np.ones(len(matrix), dtype=bool)
+        if not asked.any():
+            return keep
+        usual, place = _labels(model, matrix[asked]), np.cumsum(asked) - 1
+        for other, rows in zip(others, changed, strict=True):
+            if rows.any():
+                swapped = matrix[rows]
+                swapped[:, columns] = other[rows]
+                keep[rows] &= _labels(model, swapped) == usual[place[rows]]
         return keep
 
     def _situation_model(self) -> BaseEstimator:
@@ -293,3 +299,11 @@ class FairSmote(PreProcessor):
                 return RandomForestClassifier(random_state=self.random_state)
             return self.base_learner()
         return self.situation_model
+
+
+def _labels(model: BaseEstimator, rows: Floats) -> NDArray[Any]:
+    """Return the labels of rows; a forest, which takes its time, is asked once for rows alike."""
+    if not isinstance(model, RandomForestClassifier):
+        return np.asarray(model.predict(rows))
+    once, back, _ = distinct_rows(rows)
+    return np.asarray(model.predict(once))[back]
