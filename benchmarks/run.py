@@ -33,6 +33,7 @@ PARTS = (
     "store",
     "stats",
     "study",
+    "several_attributes",
     "tails",
     "generators",
     "counterfactual",

@@ -20,17 +20,24 @@ RATIO = 1.3
 REPEATS = 50
 
 
-def rows(tasks: list[str] | None = None, repeats: int = 1) -> list[Row]:
+def rows(
+    tasks: list[str] | None = None,
+    repeats: int = 1,
+    *,
+    study: str = "chen_2022",
+    all_repeats: int = REPEATS,
+    hours: float | None = HOURS,
+) -> list[Row]:
     from isonomy.papers import load_study
     from isonomy.study import plan, run_trial
 
-    whole = load_study("chen_2022")
-    study = whole.with_(repeats=repeats, **({"tasks": tasks} if tasks else {}))
+    whole = load_study(study)
+    part = whole.with_(repeats=repeats, **({"tasks": tasks} if tasks else {}))
     spent: dict[str, list[float]] = {}
     broken = 0
-    for trial in plan(study):
+    for trial in plan(part):
         started = time.process_time()
-        records = run_trial(study, trial)
+        records = run_trial(part, trial)
         total = time.process_time() - started
         broken += sum(r.status != "ok" for r in records)
         cost = spent.setdefault(str(trial.task), [0.0, 0.0])
@@ -41,8 +48,8 @@ def rows(tasks: list[str] | None = None, repeats: int = 1) -> list[Row]:
         for task, (cpu, fits) in spent.items()
     ]
     cpu, fits = (sum(cost[i] for cost in spent.values()) for i in (0, 1))
-    note = f"{', '.join(study.models)}; {len(study.methods)} methods; {broken} rows not ok"
-    complete = len(study.tasks) == len(whole.tasks)
+    note = f"{', '.join(part.models)}; {len(part.methods)} methods; {broken} rows not ok"
+    complete = len(part.tasks) == len(whole.tasks)
     out.append(
         within(
             f"{len(spent)} tasks, {repeats} repeat(s)",
@@ -55,11 +62,11 @@ def rows(tasks: list[str] | None = None, repeats: int = 1) -> list[Row]:
     )
     out.append(
         under(
-            f"{len(spent)} tasks, {REPEATS} repeats",
+            f"{len(spent)} tasks, {all_repeats} repeats",
             "-",
-            cpu * REPEATS / repeats / 60,
+            cpu * all_repeats / repeats / 60,
             None,
-            HOURS * 60 if complete else None,
+            hours * 60 if complete and hours else None,
             "CPU min",
             f"extrapolated from {repeats}",
         )
