@@ -42,7 +42,7 @@ def test_a_few_records_run_again_are_the_same(name: str) -> None:
     """Small data and cheap methods; what was run with other versions is left to `make slow`."""
     results = results_of(name)
     study = study_of(results)
-    small = [t for t in plan(study) if parse_name(t.dataset)[0] in ("german", "titanic")]
+    small = [t for t in plan(study) if parse_name(t.dataset)[0] in ("german", "titanic", "compas")]
     current = {key for trial in small for key in keys(study, trial)} & results.keys("ok")
     assert current, "every record of small data is of other versions or settings"
     for dataset in {t.dataset for t in small}:

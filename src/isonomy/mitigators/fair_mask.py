@@ -119,6 +119,9 @@ class FairMask(WrappedModel):
     ==========  ===========================  =================================================
     distances   SMOTE's on columns as given  on columns of one scale
     values      two; 1 from 0.5 on           any number up to ten; the most likely one
+    draws       from a RandomState as the    NumPy's generator
+                released code draws: its
+                runs can be replayed
     ==========  ===========================  =================================================
 
     Attributes

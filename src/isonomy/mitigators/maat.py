@@ -81,6 +81,8 @@ class Maat(BaseMitigator):
                   better off; refused where it is not     groups
                   (the released code then crashes)
     sizes         cut to whole rows                       rounded
+    draws         from a RandomState as the released      NumPy's generator
+                  code draws: its runs can be replayed
     scaling       a MinMax scaler before each model       as the base learner has it
     ============  ======================================  =======================================
 

@@ -112,3 +112,15 @@ def test_sex_and_race_on_adult() -> None:
     usual = method.predict(test)
     test[:, columns] = 1 - test[:, columns]
     np.testing.assert_array_equal(method.predict(test), usual)
+
+
+def test_from_the_old_stream_one_number_is_a_parent_and_its_neighbour() -> None:
+    """As imbalanced-learn draws: a cell of the table of parents by neighbours, then how far."""
+    rng = np.random.default_rng(2)
+    X, labels = rng.normal(size=(40, 3)), np.repeat([0, 1], [12, 28])
+    got, _ = smote(X, labels, np.random.RandomState(7))
+    stream, few = np.random.RandomState(7), X[:12]
+    cell, gap = stream.randint(0, 12 * 5, size=16), stream.uniform(size=16)
+    near = np.argsort(((few[:, None] - few[None]) ** 2).sum(axis=2), axis=1)[:, 1:6]
+    parents, neighbours = few[cell // 5], few[near[cell // 5, cell % 5]]
+    np.testing.assert_allclose(got[40:], parents + gap[:, None] * (neighbours - parents))

@@ -176,3 +176,17 @@ def test_another_weight_needs_no_other_fit() -> None:
 
     assert Maat.free_after_fit == ("weight",)
     assert Own.free_after_fit == ()  # new code may read it in the fit
+
+
+def test_from_the_old_stream_rows_are_drawn_as_pandas_draws_them() -> None:
+    """As in the released code: unfavourable rows of the worse-off first, then the others."""
+    X, y, s = case(3)
+    method = Maat(protocol="as_published", privileged=1, random_state=np.random.RandomState(5))
+    method.fit(X, y, sensitive_features=s)
+    stream, rows = np.random.RandomState(5), pd.DataFrame({"y": y, "s": s})
+    zz, zo, oz, oo = (rows[(rows["y"] == a) & (rows["s"] == b)] for a in (0, 1) for b in (0, 1))
+    x, other = quadratic(len(zz), len(zo), len(oz), len(oo))
+    first = zz.sample(int(len(zz) - x), random_state=stream)
+    last = oo.sample(int(len(oo) - other), random_state=stream)
+    expected = np.concatenate([part.index for part in (first, zo, oz, last)])
+    np.testing.assert_array_equal(method.samples_[0], expected)
