@@ -35,10 +35,10 @@ CAUSES = (
         models=("rf",),
     ),
     Cause(
-        "the regression tree that guesses the protected value learns shares of a forest's trees, "
-        "and ties between its splits are broken by last bits (inferred)",
+        "neighbours at equal distance, of which one-hot columns and the shares of a forest's trees "
+        "have many, and splits of a tree that are alike are told apart by last bits, and by the order of "
+        "a search (inferred)",
         "fair_mask",
-        models=("rf",),
     ),
     Cause(
         "the least squares of collinear columns have many solutions, and rounding decides the sign "
@@ -49,6 +49,7 @@ CAUSES = (
         "the solver of logistic regression stops unconverged, where the last bits of sums have "
         "grown to a few test rows; thresholds chosen on the scores follow them (inferred)",
         models=("lr",),
+        datasets=("adult", "compas", "bank", "meps"),
     ),
 )
 """The first that covers a cell is its cause."""
