@@ -199,7 +199,9 @@ def _equal_runs(a: Floats, b: Floats) -> Floats:
         both = np.isfinite(a).any(axis=0) & np.isfinite(b).any(axis=0)  # [cell, seed]
         alike = (np.abs(a - b) <= _DIGITS) | (np.isnan(a) & np.isnan(b))
         # a metric that one side lacks in every run of a cell says nothing about its runs
-        told = np.isfinite(a).any(axis=-1, keepdims=True) & np.isfinite(b).any(axis=-1, keepdims=True)
+        told = np.isfinite(a).any(axis=-1, keepdims=True) & np.isfinite(b).any(
+            axis=-1, keepdims=True
+        )
         alike |= ~told
         return np.asarray(np.where(both, alike.all(axis=0), False).sum(axis=-1) / both.sum(axis=-1))
 
