@@ -27,8 +27,8 @@ def distinct_rows(data: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.in
     Examples
     --------
     >>> rows, inverse, size = distinct_rows(np.array([[1.0, 0.0], [1.0, -0.0], [2.0, 0.0]]))
-    >>> len(rows), inverse.tolist(), size.tolist()
-    (2, [0, 0, 1], [2, 1])
+    >>> len(rows), size[inverse].tolist()
+    (2, [2, 2, 1])
     """
     clean = np.ascontiguousarray(data + 0.0)
     as_bytes = clean.view(np.dtype((np.void, clean.itemsize * clean.shape[1]))).ravel()
