@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 import typer.main
 
@@ -24,8 +25,8 @@ from isonomy.templates import TEMPLATES
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+def module(name: str, folder: Path = DOCS) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert spec
     assert spec.loader
     made = importlib.util.module_from_spec(spec)
@@ -185,3 +186,12 @@ def test_a_site_is_searched_for_what_it_fetches_and_for_dead_links(tmp_path: Pat
         "b.html links to none.png, which is not there",
     ]
     assert external == {"https://example.org"} - {"https://example.org/s.js"}
+
+
+def test_what_a_scan_finds_is_what_was_measured() -> None:
+    how_sure = module("how_sure", DOCS.parent / "tools")
+    table = how_sure.power_of_scans(pd.read_csv(how_sure.ROWS))
+    assert table.count("\n") == 7
+    assert f"<!-- scan: measured -->\n{table}<!-- scan: end -->" in how_sure.SCAN.read_text(
+        encoding="utf-8"
+    )

@@ -16,6 +16,8 @@ sys.path.insert(0, str(HERE.parents[1] / "tools" / "golden"))
 from planted import WORLDS, make, overlap  # noqa: E402
 
 FILE = HERE / "golden" / "aif360_mdss.json"
+PENALTIES = ("default", "1", "2")
+"""Theirs on the complexity of a group; the default is next to none."""
 SAME = 0.5
 """A group is found where it shares half of the rows that either has."""
 
@@ -31,8 +33,8 @@ def searched(name: str) -> tuple[list[dict[str, float]], int]:
     """Return, of each world, how much of the planted group each search names, and our alarms.
 
     Ours names the first group that it lists, nothing where none is beyond chance; the farthest it
-    names always. Theirs is told the direction, answers always, and is given whichever of its
-    penalties is nearest to the truth.
+    names always. Theirs is told the direction and answers always, once for each penalty; the best of
+    these is known only to whoever knows what was planted.
     """
     found, alarms, more = [], 0, WORLDS[name].inside > WORLDS[name].base
     for held in frozen()[name]:
@@ -46,8 +48,8 @@ def searched(name: str) -> tuple[list[dict[str, float]], int]:
             {
                 "ours": _named(ours.findings[0], named, planted, more) if ours.findings else 0.0,
                 "farthest": _named(ours.farthest[0], named, planted, more),
-                "theirs": max(overlap(rows, planted) for rows in theirs),
-                "by default": overlap(theirs[0], planted),
+                "best": max(overlap(rows, planted) for rows in theirs),
+                **{p: overlap(rows, planted) for p, rows in zip(PENALTIES, theirs, strict=True)},
             }
         )
     return found, alarms
@@ -74,16 +76,25 @@ def share(name: str, whose: str) -> float:
 CONJUNCTIONS = [n for n, world in WORLDS.items() if world.depth and not world.union]
 
 
+def over_all_kinds(whose: str) -> float:
+    return float(np.mean([share(name, whose) for name in CONJUNCTIONS]))
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_names_a_planted_conjunction_more_often_than_theirs(penalty: str) -> None:
+    """Both searches name the group that departs most, whether or not chance explains it."""
+    assert over_all_kinds("farthest") >= over_all_kinds(penalty) + 0.1
+
+
+def test_is_not_far_from_theirs_where_it_is_told_which_penalty_is_best() -> None:
+    assert over_all_kinds("farthest") >= over_all_kinds("best") - 0.03
+
+
 @pytest.mark.parametrize("name", CONJUNCTIONS)
-def test_finds_a_planted_conjunction_as_often_as_theirs(name: str) -> None:
-    assert share(name, "ours") >= share(name, "theirs")
-    assert share(name, "ours") >= 0.75
-
-
-def test_names_more_of_the_planted_rows_over_all_kinds() -> None:
-    rows = [row for name in CONJUNCTIONS for row in searched(name)[0]]
-    ours, theirs = (np.mean([row[whose] for row in rows]) for whose in ("ours", "theirs"))
-    assert ours >= theirs
+def test_lists_a_planted_conjunction_more_often_than_theirs_names_it_by_default(name: str) -> None:
+    """Ours lists only what is beyond chance; theirs answers always, and is told the direction."""
+    assert share(name, "ours") > share(name, PENALTIES[0])
+    assert share(name, "ours") >= 0.5
 
 
 def test_theirs_names_a_group_where_there_is_none() -> None:

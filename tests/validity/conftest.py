@@ -1,5 +1,6 @@
 """Simulations measure how often a verdict is right; `make slow` writes it down."""
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -23,10 +24,10 @@ def record_rate(request: pytest.FixtureRequest) -> Callable[..., None]:
             return
         missing = {"room", "verdict", "promise", "setting", "rate", "samples"} - row.keys()
         assert not missing, missing
-        name = "".join(
-            c if c.isalnum() else "_" for c in f"{row['room']} {row['verdict']} {row['setting']}"
-        )
+        words = f"{row['room']} {row['verdict']} {row['promise']} {row['setting']}"
+        name = "".join(c if c.isalnum() else "_" for c in words[:160])
+        own = hashlib.sha256(words.encode()).hexdigest()[:12]  # +0.08 and -0.08 read alike
         Path(folder).mkdir(parents=True, exist_ok=True)
-        Path(folder, f"{name[:180]}.json").write_text(json.dumps(row))
+        Path(folder, f"{name}-{own}.json").write_text(json.dumps(row))
 
     return record

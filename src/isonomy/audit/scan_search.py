@@ -118,7 +118,7 @@ def scan_table(
             notes.append(
                 f"More than {MOST_LISTED} groups may depart by {rate}: the farthest are listed."
             )
-        first = int(np.round(np.abs(found.statistic), 6).argmax())
+        first = int(np.round(found.excess, 6).argmax())
         inside = members(found.conditions[[*told, first]], found.literals, table.codes)
         made = _described(
             table, rate, found, [*told.tolist(), first], inside, rows, hits, critical, len(rates)
@@ -182,15 +182,16 @@ def _described(
     together: int,
 ) -> list[Departure]:
     """Describe groups; their intervals are as wide as a search among all groups asks for."""
-    p_values = np.minimum(together * found.p_values(found.statistic[list(places)]), 1.0)
+    p_values = np.minimum(together * found.p_values(found.excess[list(places)]), 1.0)
     label = rate.replace("_", " ")
     if rate == CALIBRATION:
         label = "share of favourable labels, given the score,"
-    confidence = float(2 * ndtr(min(critical, 8.0)) - 1)
     out = []
     for place, member, p_value in zip(places, inside, p_values.tolist(), strict=True):
         chosen = found.literals[found.conditions[place][found.conditions[place] >= 0]].tolist()
         conditions = tuple((table.columns[j], table.values[j][v]) for j, v in chosen)
+        errors = critical + float(found.usual[found.values[place] - 1])
+        confidence = float(2 * ndtr(min(errors, 8.0)) - 1)
         value, difference, low, high = _gap(*_two(member, rows, hits), confidence)
         out.append(
             Departure(

@@ -8,6 +8,7 @@ and for all permutations, are products of matrices over the marginals of these c
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -26,6 +27,8 @@ _JUDGED = 4_000_000
 """Sums that are turned into statistics at once."""
 _CANDIDATES = 2000
 """The most groups that are looked at for those to list."""
+_USUAL = 0.8
+"""Which share of permutations stays below what is usual."""
 _EXACT = 2**24
 """Sums up to here are exact in single precision."""
 
@@ -44,8 +47,8 @@ class Departures:
         Rows of each group.
     statistic : ndarray of shape (groups,)
         Signed roots of the deviance from everybody else's hits, over their standard error.
-    farthest : ndarray of shape (permutations,)
-        The largest absolute statistic of any group.
+    farthest : ndarray of shape (depth, permutations)
+        The largest absolute statistic of any group of one, two ... values; -inf where there is none.
     """
 
     conditions: Codes
@@ -54,28 +57,55 @@ class Departures:
     statistic: Floats
     farthest: Floats
 
-    def p_values(self, statistic: Floats | None = None) -> Floats:
-        """Return how often chance alone makes some group depart as far as each does.
+    @property
+    def values(self) -> Codes:
+        """By how many values each group is defined."""
+        return np.asarray((self.conditions >= 0).sum(axis=1))
+
+    @cached_property
+    def usual(self) -> Floats:
+        """What the farthest group of one, two ... values reaches by chance alone, four times in five.
+
+        There are many more conjunctions of three values than values, so that some of them depart far.
+        The data as they are count as one more permutation, which keeps the level exact.
+        """
+        own = np.abs(self.statistic)
+        seen = [own[self.values == k + 1].max(initial=-np.inf) for k in range(len(self.farthest))]
+        reached = np.quantile(
+            np.column_stack([self.farthest, seen]), _USUAL, axis=1, method="higher"
+        )
+        return np.where(np.isfinite(reached), reached, 0.0)
+
+    @property
+    def excess(self) -> Floats:
+        """By how much each group departs farther than is usual among groups of as many values."""
+        return np.asarray(np.abs(self.statistic) - self.usual[self.values - 1])
+
+    @cached_property
+    def _largest(self) -> Floats:
+        return np.sort((self.farthest - self.usual[:, None]).max(axis=0, initial=-np.inf))
+
+    def p_values(self, excess: Floats | None = None) -> Floats:
+        """Return how often chance alone makes some group exceed what is usual as far as each does.
 
         Examples
         --------
         >>> import numpy as np
-        >>> one = Departures(np.zeros((1, 1), int), np.zeros((1, 2), int), *np.ones((2, 1)), np.arange(3.0))
+        >>> one = Departures(np.zeros((1, 1), int), np.zeros((1, 2), int), *np.ones((2, 1)), np.arange(3.0)[None])
         >>> one.p_values().tolist()
         [0.75]
         """
-        asked = np.abs(self.statistic if statistic is None else statistic)
-        ordered = np.sort(self.farthest)
-        above = ordered.size - np.searchsorted(ordered, asked - 1e-9)
-        return np.asarray((1 + above) / (1 + ordered.size))
+        asked = self.excess if excess is None else excess
+        above = self._largest.size - np.searchsorted(self._largest, asked - 1e-9)
+        return np.asarray((1 + above) / (1 + self._largest.size))
 
     def critical(self, alpha: float) -> float:
-        """Return the statistic beyond which ``p_values`` are ``alpha`` at most.
+        """Return the excess beyond which ``p_values`` are ``alpha`` at most.
 
         Infinite where there are too few permutations for any to be.
         """
-        at = int(np.floor(alpha * (1 + self.farthest.size) + 1e-9))
-        return float(np.sort(self.farthest)[::-1][at - 1]) + 1e-6 if at > 0 else np.inf
+        at = int(np.floor(alpha * (1 + self._largest.size) + 1e-9))
+        return float(self._largest[::-1][at - 1]) + 1e-6 if at > 0 else np.inf
 
 
 def permuted_hits(
@@ -235,7 +265,7 @@ def departures(
     everybody = rows.sum(axis=0), hits.sum(axis=0)
     most = everybody[0].sum() - fewest
     at_once = max(1, min(permutations, _HELD // max(len(codes), 1)))
-    farthest = np.zeros(permutations)
+    farthest = np.full((depth, permutations), -np.inf)
     groups: list[tuple[Codes, Floats, Floats]] = []
     for start in range(0, max(permutations, 1), at_once):
         some = slice(start, min(start + at_once, permutations))
@@ -247,8 +277,10 @@ def departures(
             kept = total[:, :strata].sum(axis=1) <= most
             size = total[kept, :strata].astype(np.float64)
             roots = _standardised(total[kept, strata:], size, *everybody)
-            beyond = np.abs(roots[:, 1:]).max(axis=0, initial=0.0)
-            np.maximum(farthest[some], beyond, out=farthest[some])
+            values = (conditions[kept] >= 0).sum(axis=1)
+            for k in np.unique(values):
+                beyond = np.abs(roots[values == k, 1:]).max(axis=0)
+                np.maximum(farthest[k - 1, some], beyond, out=farthest[k - 1, some])
             if not start:
                 groups.append((conditions[kept], size.sum(axis=1), roots[:, 0]))
     if not groups:
@@ -298,9 +330,10 @@ def telling(
 ) -> Codes:
     """Return the places of the groups to list, farthest first, without those that add nothing.
 
-    A group is listed where it departs by ``critical`` both from everybody else and from people who
-    are alike in all groups listed before it: a child must depart within its parent, a parent also
-    without its child. Where two are as far, the one with fewer values and rows comes first.
+    A group is listed where its departure exceeds what is usual by ``critical`` both from everybody
+    else and from people who are alike in all groups listed before it: a child must depart within its
+    parent, a parent also without its child. Where two are as far, the one with fewer values and rows
+    comes first.
 
     Parameters
     ----------
@@ -308,21 +341,20 @@ def telling(
     codes, rows, hits
         As :func:`departures` took them.
     critical : float
-        The smallest absolute statistic of a group.
+        The smallest excess of a group.
     most : int
         The most groups.
     """
-    asked = (found.conditions >= 0).sum(axis=1)
-    order = np.lexsort((found.rows, asked, -np.round(np.abs(found.statistic), 6)))
+    order = np.lexsort((found.rows, found.values, -np.round(found.excess, 6)))
     looked_at = max(most, min(_CANDIDATES, 5 * _HELD // max(len(codes), 1)))
-    order = order[np.abs(found.statistic[order]) >= critical][:looked_at]
+    order = order[found.excess[order] >= critical][:looked_at]
     inside = members(found.conditions[order], found.literals, codes)
     listed: list[int] = []
     alike = np.zeros(len(codes), dtype=np.intp)
-    statistic = np.abs(found.statistic[order])
+    usual, excess = found.usual[found.values[order] - 1], found.excess[order]
     while order.size and len(listed) < most:
-        best = int(np.round(statistic, 6).argmax())  # equal ones stay in order
-        if statistic[best] < critical:
+        best = int(np.round(excess, 6).argmax())  # equal ones stay in order
+        if excess[best] < critical:
             break
         listed.append(best)
         alike = np.unique(2 * alike + inside[best], return_inverse=True)[1]
@@ -337,6 +369,6 @@ def telling(
         roots = signed_roots(seen, of, within[0].ravel(), within[1].ravel())[:, 0]
         # it must depart the same way: what is left of a parent may turn, and is another story
         same = np.sign(roots) == np.sign(found.statistic[order])
-        statistic = np.where(same, np.abs(roots), 0.0)
-        statistic[listed] = 0.0
+        excess = np.where(same, np.abs(roots) - usual, -np.inf)
+        excess[listed] = -np.inf
     return np.asarray(order[listed], dtype=np.intp)

@@ -55,7 +55,8 @@ def test_permutations_are_those_of_rows_whatever_is_held_at_once(monkeypatch) ->
     inside = members(known.conditions, known.literals, codes)
     drawn = permuted_hits(rows, hits, 200, np.random.default_rng(3))
     roots = signed_roots(inside @ drawn, inside @ rows, rows.sum(axis=0), hits.sum(axis=0))
-    np.testing.assert_allclose(known.farthest, np.abs(roots).max(axis=0), atol=1e-6)
+    by_hand = [np.abs(roots[known.values == k]).max(axis=0) for k in (1, 2, 3)]
+    np.testing.assert_allclose(known.farthest, by_hand, atol=1e-6)
     monkeypatch.setattr("isonomy.stats.conjunctions._JUDGED", 5000)
     pieces = departures(codes, rows, hits, permutations=200, rng=np.random.default_rng(3))
     np.testing.assert_allclose(known.farthest, pieces.farthest)
@@ -107,7 +108,7 @@ def test_nothing_to_compare_is_no_departure() -> None:
         np.zeros((1, 1), int), np.array([[40.0]]), np.array([[9.0]]), rng=np.random.default_rng(0)
     )
     assert found.rows.size == 0
-    assert found.farthest.max() == 0.0
+    assert found.farthest.max() == -np.inf
 
 
 def test_p_values_and_the_critical_value_agree() -> None:
@@ -117,6 +118,26 @@ def test_p_values_and_the_critical_value_agree() -> None:
     assert found.p_values(np.array([critical]))[0] <= 0.05
     assert found.p_values(np.array([critical - 1e-3]))[0] > 0.05
     assert found.critical(0.001) == np.inf
+
+
+def test_a_group_is_judged_beside_groups_of_as_many_values() -> None:
+    codes, rows, hits = table(strata=1)
+    found = departures(codes, rows, hits, permutations=199, rng=np.random.default_rng(1))
+    assert found.usual[1] > found.usual[0]  # there are more pairs, and the farthest is farther
+    own = [np.abs(found.statistic[found.values == k]).max() for k in (1, 2, 3)]
+    every = np.sort(np.column_stack([found.farthest, own]), axis=1)
+    np.testing.assert_allclose(found.usual, every[:, 160])  # 160 of 200 lie below
+    first = found.excess.argmax()
+    beyond = (found.farthest - found.usual[:, None]).max(axis=0) >= found.excess[first]
+    assert found.p_values()[first] == (1 + beyond.sum()) / 200
+
+
+def test_depths_without_groups_count_for_nothing() -> None:
+    codes, rows, hits = np.array([[0], [1]]), np.full((2, 1), 100.0), np.array([[20.0], [60.0]])
+    rng = np.random.default_rng(0)
+    deep, flat = (departures(codes, rows, hits, depth=d, permutations=99, rng=rng) for d in (3, 1))
+    assert (deep.farthest[1:] == -np.inf).all()
+    assert deep.p_values().tolist() == flat.p_values().tolist() == [0.01, 0.01]
 
 
 def planted(inside: dict[tuple[int, int], float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
