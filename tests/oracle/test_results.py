@@ -99,7 +99,10 @@ def test_a_few_records_run_again_are_the_same(name: str) -> None:
     for dataset in {t.dataset for t in small}:
         real(parse_name(dataset)[0], **parse_name(dataset)[1])
     listed = ", ".join(f"'{key}'" for key in sorted(current))
-    keys_drawn = drawn(results, f"cpu < 1 and key in ({listed})", 2)
+    # the cost of a search is in the record of the model itself, and comes again with any other
+    searched = "select dataset || model from runs where mitigator = 'unmitigated' and cpu >= 1"
+    cheap = f"cpu < 1 and dataset || model not in ({searched}) and key in ({listed})"
+    keys_drawn = drawn(results, cheap, 2)
     assert len(keys_drawn) == 2
     assert_the_same(results, keys_drawn)
 
