@@ -466,18 +466,24 @@ def stored(paper: Paper, study: str, frame: pd.DataFrame) -> list[str]:
         ours = shown.text()
         rows = [
             (
-                label,
+                in_words(label),
                 *(f"{a} ({b})" if b else a for a, b in zip(cells, printed.loc[label], strict=True)),
             )
             for label, cells in zip(ours.index, ours.to_numpy(), strict=True)
         ]
         lines += [f"**{shown.name}**: {shown.title}. In brackets: in print.", ""]
-        lines += [*table(f"{shown.cases:,} {shown.unit}", *ours.columns, rows=rows), ""]
+        heads = map(in_words, ours.columns)
+        lines += [*table(f"{shown.cases:,} {shown.unit}", *heads, rows=rows), ""]
     return (
         [f"From the stored runs of `{study}` ([results](../../papers/results.md)):", "", *lines]
         if lines
         else []
     )
+
+
+def in_words(label: Any) -> str:
+    """Return a label of a table, of one level or of several, as text."""
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def main() -> None:

@@ -40,6 +40,8 @@ for gap, style in zip((-0.2, -0.15, -0.05), ("-", "--", ":"), strict=True):
     ax.plot(sizes, chances, linestyle=style, label=f"{gap:+.2f}: {plans[gap].plans[0].verdict}")
 ax.axhline(0.8, color="0.6", linewidth=0.8)
 ax.set(xscale="log", xlabel="rows, both groups together", ylabel="chance of the verdict")
+ticks = [200, 500, 1000, 2000, 5000, 10_000]
+ax.set_xticks(ticks, [f"{rows:,}" for rows in ticks])
 ax.legend(title="true gap, and its verdict")
 plt.show()
 

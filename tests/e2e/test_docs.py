@@ -161,6 +161,12 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert pages - listed == {DOCS / "index.md"}
 
 
+def test_labels_of_several_levels_become_one_heading() -> None:
+    generate = module("generate")
+    heads = map(generate.in_words, [("sex", "SPD"), "accuracy", 3])
+    assert generate.table(*heads, rows=[])[0] == "| sex, SPD | accuracy | 3 |"
+
+
 def test_decisions_are_numbered_without_a_gap() -> None:
     numbers = [int(p.name[:4]) for p in sorted((DOCS / "decisions").glob("0*.md"))]
     assert numbers == list(range(1, len(numbers) + 1))
