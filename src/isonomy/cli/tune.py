@@ -216,7 +216,9 @@ def show(result: "Tuning", verdict: "TradeOff | None", screen: "Console", title:
     # the other regions count below 0 and get no bar
     low, high = (0.0, goal.max()) if goal.max() > 0 else (goal.min(), goal.max())
     for row in result.curve.to_dict("records"):
-        region = colored("failed" if row["status"] == "failed" else row["region"])
+        # of a setting that did not fail the reason says that it changed no prediction
+        without = "no change" if row["status"] == "ok" else "failed"
+        region = colored(without if isinstance(row["reason"], str) else row["region"])
         chosen = result.chosen is not None and all(row[k] == v for k, v in result.chosen.items())
         share = max(row["objective"] - low, 0.0) / (high - low) if high > low else 0.0
         bar = "█" * round(20 * share) if share == share else ""

@@ -1,6 +1,6 @@
 """The page of a tuning: every setting against the baseline, and the one to choose."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -149,13 +149,13 @@ def _table(found: Tuning) -> b.Block:
             b.number(row["performance"], 4),
             b.number(row["bias"], 4),
             b.word(
-                f"{row['region'] or 'none'}{' (constant)' if row['constant'] else ''}",
-                TONES.get(row["region"] or "", "undefined"),
+                f"{_region(row)}{' (constant)' if row['constant'] else ''}",
+                TONES.get(_region(row), "undefined"),
             ),
             b.number(row["area"], 4, empty=""),
             b.number(row["objective"], 4),
             "yes" if row["feasible"] else "no",
-            b.word(str(row["reason"] or ""), "soft"),
+            b.word(row["reason"] if isinstance(row["reason"], str) else "", "soft"),
         ]
         for row in found.curve.to_dict("records")
     ]  # fmt: skip
@@ -181,3 +181,9 @@ def _facts(found: Tuning, title: str | None) -> list[tuple[str, str]]:
         ("Splits", str(given["repeats"])),
         ("Seed", str(given.get("random_state", ""))),
     ]
+
+
+def _region(row: Mapping[Any, Any]) -> str:
+    if row["status"] == "ok" and isinstance(row["reason"], str):  # it changed no prediction
+        return "no change"
+    return row["region"] if isinstance(row["region"], str) else "none"

@@ -48,12 +48,10 @@ class Job:
 
 @dataclass(frozen=True)
 class RunJob:
-    """What is sent to the workers: the study's specification, what it names of the user's own, and
-    no data.
-    """
+    """What is sent to the workers: the study and what it names of the user's own, and no data."""
 
     study: Study
-    brought: Brought = Brought()
+    brought: Brought = field(default_factory=Brought)
 
     def __call__(self, job: Job) -> list[Record]:
         """Run the missing rows of a trial."""

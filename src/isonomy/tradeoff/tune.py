@@ -19,7 +19,7 @@ from isonomy.search import Cache, Choice, Parameter, Real, Space, Whole, minimiz
 from isonomy.tradeoff.baseline import Baseline
 from isonomy.tradeoff.regions import GOOD, WIN, Rule, region_names
 from isonomy.tradeoff.validation import Validation, check_parameters
-from isonomy.tradeoff.verdict import is_constant, measure
+from isonomy.tradeoff.verdict import UNCHANGED, is_constant, measure
 
 Config = dict[str, Any]
 
@@ -350,8 +350,10 @@ class _Judge:
         row |= {"performance": y, "bias": x, "status": "ok"}
         row["constant"] = bool(is_constant(joint.method).any())
         row["feasible"] = bool(self.turn * y >= self.least - 1e-12)
-        code = -1
-        if self.baseline.reason is None and np.isfinite(y) and np.isfinite(x):
+        code, unchanged = -1, not joint.changed().any()
+        if unchanged:
+            row["reason"] = UNCHANGED
+        elif self.baseline.reason is None and np.isfinite(y) and np.isfinite(x):
             placed = self.baseline.place(y, x, rule=self.rule)
             code, row["area"] = int(placed.region), float(placed.area)
             row["region"] = str(region_names(code))
@@ -361,6 +363,8 @@ class _Judge:
         elif isinstance(self.objective, tuple):
             good, gap = (v.mean() for v in measure(joint.method, *self.objective))
             row["objective"] = float(self.turn * good - gap)
+        elif unchanged:
+            row["objective"] = 0.0  # nothing gained, and nothing lost
         elif code == GOOD:
             row["objective"] = row["area"]
         elif code == WIN:
@@ -438,6 +442,8 @@ def _result(
         tuned.set_params(**chosen)
         if best["constant"]:
             notes.append("The chosen setting predicts one class for every row: it is of no use.")
+        if best["reason"] == UNCHANGED:
+            notes.append("The chosen setting changed no prediction: none did better than that.")
     else:
         notes.append(
             "No setting is feasible: every one failed or lost more performance than allowed."
@@ -445,7 +451,9 @@ def _result(
     turning = None
     if len(names) == 1 and strategy == "grid":
         turning = _turning_point(curve, names[0])
-        if turning is None and chosen is not None and is_number(curve[names[0]].infer_objects()):
+        varies = bool(curve["objective"].max() > curve["objective"].min())
+        numbers = is_number(curve[names[0]].infer_objects())
+        if turning is None and chosen is not None and varies and numbers:
             notes.append(
                 "The objective has no turning point: its best value lies at an end of the range, "
                 "so a wider range may hold a better one."

@@ -26,6 +26,8 @@ from isonomy.tradeoff.regions import REGIONS, Rule, region_names
 
 Interval = tuple[float, float]
 
+UNCHANGED = "the method changed no prediction: its point is the original model itself"
+
 _CELLS_AT_A_TIME = 2_000_000  # mutated cells held in memory during the bootstrap
 
 
@@ -266,7 +268,7 @@ def judge_counts(
     if reason is None and not (np.isfinite(y) and np.isfinite(x)):
         reason = f"{performance if not np.isfinite(y) else fairness} is undefined for the method"
     if reason is None and not joint.changed().any():
-        reason = "the method changed no prediction: its point is the original model itself"
+        reason = UNCHANGED
     region, size = None, np.nan
     if reason is None:
         placed = baseline.place(y, x, rule=rule)

@@ -30,6 +30,13 @@ class Counting(FairnessConstrainedThresholds):
         super().fit_scores(*args)
 
 
+class Idle(FairnessConstrainedThresholds):
+    """From a tolerance of one half on, leave every prediction as it was."""
+
+    def adjust(self, scores, labels, s):
+        return labels if self.tolerance > 0.5 else super().adjust(scores, labels, s)
+
+
 TOLERANCES = [0.0, 0.02, 0.05, 0.1, 0.2]
 
 
@@ -57,6 +64,19 @@ def test_a_sweep_gives_a_curve_and_a_choice(rows) -> None:
     assert (found.turning_point is not None) == inner
     assert "<table" in found._repr_html_()
     assert found.settings["validation_rows"] == round(0.3 * y.size)
+
+
+def test_settings_that_change_nothing_are_no_good_trade_off(rows) -> None:
+    """The point of the original model lies above the mutated ones by a rounding: it was "good"."""
+    X, y, s = rows
+    method = Idle(privileged=1)
+    found = tune(method, {"tolerance": [0.8, 0.9, 1.0]}, X, y, sensitive_features=s)
+    assert found.curve["region"].isna().all()
+    assert found.curve["reason"].str.contains("changed no prediction").all()
+    assert found.curve["objective"].eq(0.0).all()
+    assert found.notes == ("The chosen setting changed no prediction: none did better than that.",)
+    mixed = tune(method, {"tolerance": [0.0, 1.0]}, X, y, sensitive_features=s).curve
+    assert mixed["region"].isna().tolist() == [False, True]
 
 
 def test_words_have_no_range_to_widen(rows) -> None:
