@@ -18,7 +18,7 @@ SHOWN = 100
 
 
 class Home:
-    """Upload, list, delete; and the door, where a token is needed."""
+    """Upload, list, delete; and log in, where a token is needed."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -87,9 +87,9 @@ class Home:
             await self.site.heavy(self.site.runs.delete, run)
         return go("/")
 
-    # ------------------------------------------------------------------ the door
+    # ---------------------------------------------------------------- logging in
 
-    async def door(self, request: Request) -> Response:
+    async def ask_token(self, request: Request) -> Response:
         """Ask for the token."""
         return self.site.page("login", request, error="")
 

@@ -100,7 +100,7 @@ def make_app(
         Route("/", home.home),
         Route("/runs", home.again),
         Route("/upload", home.upload, methods=["POST"]),
-        Route("/login", home.door),
+        Route("/login", home.ask_token),
         Route("/login", home.enter, methods=["POST"]),
         *(Route(f"/static/{name}", _resource(name)) for name in STATIC),
         Route("/compare", comparing.compare),
@@ -197,19 +197,19 @@ def listening(folder: str | Path, host: str, port: int) -> Iterator[socket.socke
                 f"it, or choose another folder (--out)."
             ) from None
         kind = socket.AF_INET6 if ":" in host else socket.AF_INET
-        door = held.enter_context(socket.socket(kind, socket.SOCK_STREAM))
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = held.enter_context(socket.socket(kind, socket.SOCK_STREAM))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            door.bind((host, port))
+            listener.bind((host, port))
         except OSError as error:
             raise InputError(
                 f"The address {host} and port {port} must be free to listen at; {error.strerror}: "
                 f"choose another (--port)."
             ) from None
-        yield door
+        yield listener
 
 
-def serve(app: Guard, door: socket.socket) -> None:
+def serve(app: Guard, listener: socket.socket) -> None:
     """Serve until Ctrl-C; nothing of a request is logged."""
     warnings.simplefilter("ignore", IsonomyWarning)  # what a reader must know stands on the page
     config = uvicorn.Config(
@@ -222,4 +222,4 @@ def serve(app: Guard, door: socket.socket) -> None:
         timeout_graceful_shutdown=5,
     )
     with suppress(KeyboardInterrupt):  # which uvicorn raises again once all has ended orderly
-        uvicorn.Server(config).run(sockets=[door])
+        uvicorn.Server(config).run(sockets=[listener])

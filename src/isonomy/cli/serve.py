@@ -93,13 +93,13 @@ def serve_command(
         workers=workers or max(1, (os.cpu_count() or 1) - 1),
     )
     shown = f"[{host}]" if ":" in host else host
-    with listening(folder, host, port) as door:
+    with listening(folder, host, port) as listener:
         said = f"Isonomy is at http://{shown}:{port}/ (Ctrl-C stops it)."
         messages().print(said, markup=False, soft_wrap=True)
         if token_file is not None:
             said = f"The token is in {shlex.quote(token_file)}."
             messages().print(said, markup=False, soft_wrap=True)
-        serve(app, door)
+        serve(app, listener)
 
 
 def _named(texts: list[str], option: str) -> list[tuple[str, str]]:
