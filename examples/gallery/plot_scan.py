@@ -45,7 +45,7 @@ print(f"{sum(found.searched.values())} groups were compared.")
 
 # %%
 # The groups, on the half that was searched and on the half that was not
-# -----------------------------------------------------------------------
+# ----------------------------------------------------------------------
 # The intervals of the half that was searched hold for all groups together, so they are wider. A
 # difference above 0 means that the model misses more people of this group than of everybody else.
 
