@@ -339,8 +339,9 @@ def test_another_address_asks_for_the_token(tmp_path: Path, open_page: Any) -> N
         page.get_by_label("Token").fill("a wrong one of many letters")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=This is not the token")
+        # once loaded, the page focuses the problem it tells: Enter is for the field, wherever that is
         page.get_by_label("Token").fill(token.read_text().strip())
-        page.keyboard.press("Enter")
+        page.get_by_label("Token").press("Enter")
         page.wait_for_selector("text=Recent runs")
         assert token.read_text().strip() not in page.content()
     finally:
