@@ -86,7 +86,7 @@ docs: $(DOCS) ## the site, docs/_build/html, from the sources, the objects and t
 	$(BIN)/codespell
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python docs/check.py docs/_build/html
-	$(BIN)/python -m pytest -q tests/e2e/test_doc_snippets.py -k start
+	$(BIN)/python -m pytest -q "tests/e2e/test_doc_snippets.py::test_sessions[start.md]"
 
 docs-serve: ## show the built site on this machine only: http://127.0.0.1:8000
 	$(PYTHON) -m http.server --bind 127.0.0.1 --directory docs/_build/html 8000

@@ -38,12 +38,10 @@ PAGES = [
     ),
 ]
 FENCE = re.compile(
-    r"(?P<before>[^\n]*)\n+(?P<indent>[ ]*)```(?P<kind>\w*)\n(?P<text>.*?)\n(?P=indent)```",
+    r"(?P<before>[^\n]*)\n+(?P<indent>[ ]*)```(?P<kind>[^\n`]*)\n(?P<text>(?:[^\n]*\n)*?)(?P=indent)```",
     re.DOTALL,
 )
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-# They benchmark for a minute: run by `make docs`.
-SLOW = {"start.md"}
 
 
 class Block(NamedTuple):
@@ -57,6 +55,7 @@ class Block(NamedTuple):
 def blocks(page: Path) -> Iterator[Block]:
     for found in FENCE.finditer("\n" + page.read_text(encoding="utf-8")):
         text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
+        text = text.removesuffix("\n")
         yield Block(found["before"].strip(), found["kind"], text)
 
 
@@ -71,12 +70,7 @@ def runs(block: Block) -> bool:
 
 
 @pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(p, id=p.name, marks=pytest.mark.slow if p.name in SLOW else ())
-        for p in PAGES
-        if any(map(runs, blocks(p)))
-    ],
+    "page", [p for p in PAGES if any(map(runs, blocks(p)))], ids=lambda page: page.name
 )
 def test_sessions(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "skops" in page.read_text(encoding="utf-8"):
@@ -124,6 +118,13 @@ def shell(text: str) -> None:
         if wanted.strip():
             agrees = doctest.OutputChecker().check_output(wanted + "\n", shown, FLAGS)
             assert agrees, f"$ {command}\n--- the page:\n{wanted}\n--- what it prints:\n{shown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_is_found(page: Path) -> None:
+    """One that is missed turns those after it inside out, and none of them runs."""
+    fences = re.findall(r"^[ >]*```", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(fences) == 2 * len(list(blocks(page)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
