@@ -4,14 +4,11 @@ Their scripts come from one laboratory and share their methods. A cause that was
 tried says so.
 """
 
+from isonomy.papers.causes import TENSORFLOW
 from isonomy.papers.cells import Cause
 
 CAUSES = (
-    Cause(
-        "TensorFlow draws first weights and dropout by generators of its own, which NumPy's stream "
-        "does not replay",
-        "adversarial_debiasing",
-    ),
+    TENSORFLOW,
     Cause(
         "the network's first weights and the order of its rows were not seeded",
         models=("dl",),
