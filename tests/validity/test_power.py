@@ -17,6 +17,10 @@ CASES = [
     ("disparate_impact", 0.6, 0.3, (0.6, 0.4), None),
     ("disparate_impact", 0.95, 0.5, (0.5, 0.5), None),
     ("statistical_parity_difference", -0.2, 0.5, (0.5, 0.3, 0.2), None),
+    ("statistical_parity_difference", -0.2, 0.5, (0.24, *[0.04] * 19), None),
+    ("statistical_parity_difference", 0.0, 0.1, (0.3, *[0.1] * 7), None),
+    ("disparate_impact", 0.3, 0.02, (0.5, 0.5), None),
+    ("disparate_impact", 2.5, 0.01, (0.6, *[0.1] * 4), None),
 ]
 
 
